@@ -1,0 +1,1 @@
+"""Making models: packing (training.pack), distillation and evaluation. Nothing here is shipped."""

@@ -1,0 +1,61 @@
+"""The JSON file beside a model: what it is and what it was made from, reproducibly.
+
+No dates and no paths of the machine: the same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tern_engine.format import CHECKSUM_BYTES, HEADER_BYTES, read_header, sections
+
+
+def describe(data: bytes) -> dict[str, Any]:
+    """Hashes, header fields and sizes of a model's bytes, as JSON types.
+
+    `sha256` is the whole file's, `fingerprint` the trailer, which every host reports.
+    """
+    header = read_header(data, len(data), build=None, vocab_size=None)
+    layout = sections(header)
+    table = sum(s.nbytes for s in layout if s.name.startswith("embedding"))
+    return {
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "fingerprint": data[-CHECKSUM_BYTES:].hex(),
+        "header": asdict(header),
+        "sizes": {
+            "header": HEADER_BYTES,
+            "embedding_table": table,
+            "layers": sum(s.nbytes for s in layout if s.name.startswith("layers.")),
+            "final_norm": sum(s.nbytes for s in layout if s.name.startswith("ln_final")),
+            "output_projection": sum(s.nbytes for s in layout if s.name.startswith("out.")),
+            "checksum": CHECKSUM_BYTES,
+        },
+    }
+
+
+def write_model(
+    path: Path, data: bytes, *, made_by: str, source: Path, notes: Sequence[str] = ()
+) -> Path:
+    """Write a model and its sidecar (same name, `.json`). Returns the sidecar's path."""
+    source_bytes = source.read_bytes()
+    record = {
+        "file": path.name,
+        **describe(data),
+        "made_by": made_by,
+        "source": {
+            "file": source.name,
+            "bytes": len(source_bytes),
+            "sha256": hashlib.sha256(source_bytes).hexdigest(),
+        },
+        "notes": list(notes),
+    }
+    path.write_bytes(data)
+    sidecar = path.with_suffix(".json")
+    sidecar.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return sidecar
