@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tern_engine.format import Header
+
 from training.pack.pack import pack, tensor_shapes
 
 # A few hundred kilobytes: for tests that need a whole model but not a real vocabulary.

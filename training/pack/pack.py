@@ -221,7 +221,8 @@ def load_tensors(path: str | Path) -> tuple[dict[str, NDArray[Any]], dict[str, i
     from safetensors import safe_open
 
     with safe_open(path, framework="numpy") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}
+        names = file.keys()
+        tensors = {name: file.get_tensor(name) for name in names}
         metadata = file.metadata() or {}
     return tensors, {
         name: int(metadata[name]) for name in ("n_heads", "max_seq_len") if name in metadata

@@ -153,7 +153,7 @@ def attention(q: Floats, k: Floats, v: Floats, n_heads: int) -> Floats:
 def gelu(x: Floats) -> Floats:
     """x * Phi(x) with the exact error function, in float64, rounded once."""
     wide = x.astype(np.float64)
-    erf = _erf(wide / math.sqrt(2)).astype(np.float64)
+    erf = np.asarray(_erf(wide / math.sqrt(2)), dtype=np.float64)
     result: Floats = (0.5 * wide * (1 + erf)).astype(np.float32)
     return result
 
