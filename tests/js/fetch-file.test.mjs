@@ -1,0 +1,140 @@
+/** Every way a file can arrive wrong, over real sockets: the right code, and the next try works. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { fetchFile } from "../../web/fetch-file.js";
+import { sha256 } from "./support/fakes.mjs";
+import { answer, hangUp, serve, stall } from "./support/server.mjs";
+
+const BODY = Buffer.alloc(200_000, "tern");
+const HTML = Buffer.from("\n<!DOCTYPE html><title>Sign in</title>".padEnd(BODY.length));
+let server;
+
+before(async () => {
+  server = await serve({
+    "/good": answer(BODY),
+    "/gzipped": (_request, response) =>
+      response
+        .writeHead(200, { "content-encoding": "gzip", "content-type": "application/wasm" })
+        .end(gzipSync(BODY)),
+    "/html": answer(HTML, "text/html; charset=utf-8"),
+    "/html-untyped": answer(HTML),
+    "/short": answer(BODY.subarray(0, 999)),
+    "/long": answer(Buffer.concat([BODY, BODY])),
+    "/changed": answer(Buffer.alloc(BODY.length, "nret")),
+    "/hang-up": hangUp(BODY.subarray(0, 5000), BODY.length),
+    "/stall": stall(BODY.subarray(0, 5000), BODY.length),
+    "/silent": () => {},
+    "/error": (_request, response) => response.writeHead(503).end("busy"),
+  });
+});
+after(() => server.close());
+
+const file = (path) => ({
+  name: "model",
+  url: server.url + path,
+  bytes: BODY.length,
+  sha256: sha256(BODY),
+});
+
+/** @returns {Promise<any>} the error of a fetch that must fail */
+async function failure(path, options = {}, spec = file(path)) {
+  const error = await fetchFile(spec, options).then(() => assert.fail("no error"), (e) => e);
+  assert.match(error.message, /^tern-engine: model \(.*\) /);
+  return error;
+}
+
+test("a good file arrives whole, with byte counts on the way", async () => {
+  const counts = [];
+  const body = await fetchFile(file("good"), { onBytes: (loaded, total) => counts.push([loaded, total]) });
+  assert.deepEqual(Buffer.from(body), BODY);
+  assert.deepEqual(counts.at(-1), [BODY.length, BODY.length]);
+  assert.ok(counts.every(([loaded], i) => i === 0 || loaded >= counts[i - 1][0]));
+});
+
+test("a compressed answer is counted and checked as it unpacks", async () => {
+  const counts = [];
+  const body = await fetchFile(file("gzipped"), { onBytes: (loaded, total) => counts.push([loaded, total]) });
+  assert.deepEqual(Buffer.from(body), BODY);
+  assert.deepEqual(counts.at(-1), [BODY.length, BODY.length]);
+});
+
+for (const [path, code, found] of [
+  ["missing", "LOAD_HTTP", /404/],
+  ["error", "LOAD_HTTP", /503/],
+  ["html", "LOAD_CONTENT", /text\/html/],
+  ["html-untyped", "LOAD_CONTENT", /HTML/],
+  ["short", "LOAD_TRUNCATED", /999 bytes, expected 200000/],
+  ["hang-up", "LOAD_TRUNCATED", /\d+ bytes, expected 200000/],
+  ["long", "LOAD_INTEGRITY", /400000 bytes, expected 200000/],
+  ["changed", "LOAD_INTEGRITY", /SHA-256/],
+]) {
+  test(`${path}: ${code}`, async () => {
+    const error = await failure(path);
+    assert.equal(error.code, code);
+    assert.match(error.message, found);
+  });
+}
+
+test("a file of unknown size that is an HTML page or cut short is refused too", async () => {
+  for (const [path, code] of [["html", "LOAD_CONTENT"], ["html-untyped", "LOAD_CONTENT"], ["hang-up", "LOAD_TRUNCATED"]]) {
+    const error = await failure(path, {}, { name: "model", url: server.url + path });
+    assert.equal(error.code, code);
+  }
+});
+
+test("no server: LOAD_NETWORK, with the cause", async () => {
+  const gone = await serve({});
+  await gone.close();
+  const error = await failure("", {}, { name: "model", url: `${gone.url}model` });
+  assert.equal(error.code, "LOAD_NETWORK");
+  assert.ok(error.cause instanceof TypeError);
+});
+
+test("a body that stalls, and a server that never answers: LOAD_TIMEOUT", async () => {
+  for (const path of ["stall", "silent"]) {
+    const error = await failure(path, { timeoutMs: 150 });
+    assert.equal(error.code, "LOAD_TIMEOUT");
+    assert.match(error.message, /150 ms/);
+  }
+});
+
+test("an abort, before or during: ABORTED, an AbortError as its cause", async () => {
+  const early = AbortSignal.abort();
+  const late = new AbortController();
+  setTimeout(() => late.abort(), 100);
+  for (const signal of [early, late.signal]) {
+    const error = await fetchFile(file("stall"), { signal }).catch((e) => e);
+    assert.equal(error.code, "ABORTED");
+    assert.equal(error.cause.name, "AbortError");
+  }
+});
+
+test("a file that came broken is asked for past the HTTP cache, until it is whole", async () => {
+  const bodies = [BODY.subarray(0, 10), BODY, BODY];
+  const flaky = await serve({ "/model": (request, response) => answer(bodies.shift())(request, response) });
+  const seen = [];
+  const fetch = (url, init) => (seen.push(init.cache), globalThis.fetch(url, init));
+  const spec = { ...file(""), url: `${flaky.url}model` };
+  assert.equal((await failure("", { fetch }, spec)).code, "LOAD_TRUNCATED");
+  await fetchFile(spec, { fetch });
+  await fetchFile(spec, { fetch });
+  assert.deepEqual(seen, ["default", "reload", "default"]);
+  await flaky.close();
+});
+
+test("local files are read, checked, and missed with a typed error", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tern test #"));
+  const url = pathToFileURL(join(folder, "model.bin")).href;
+  const error = await failure("", {}, { ...file(""), url });
+  assert.equal(error.code, "LOAD_NETWORK");
+  await writeFile(join(folder, "model.bin"), BODY);
+  const body = await fetchFile({ ...file(""), url });
+  assert.equal(body.constructor, Uint8Array);
+  assert.deepEqual(Buffer.from(body), BODY);
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,253 @@
+/** `load` over a real server and a fake Python: sharing, aborting, failing and loading again. */
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { Engine, ERROR_CODES } from "../../web/tern-engine.js";
+import { checkWebAssembly } from "../../web/host.js";
+import { createLoad } from "../../web/load.js";
+import { CONTENT, fakeHost, manifest, site } from "./support/fakes.mjs";
+import { answer, hangUp, serve, stall } from "./support/server.mjs";
+
+const open = [];
+async function start(changes = {}) {
+  const handlers = { ...site(), ...changes };
+  const server = await serve(handlers);
+  open.push(server);
+  const host = fakeHost();
+  return { server, handlers, host, load: createLoad(host), options: { baseUrl: server.url } };
+}
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+/** @returns {Promise<any>} the error of a load that must fail */
+const failure = (promise) => promise.then(() => assert.fail("no error"), (error) => error);
+
+const until = async (condition) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+test("a load fetches each file once and hands model and kernel to Python", async () => {
+  const { server, host, load, options } = await start();
+  const engine = await load(options);
+  assert.ok(engine instanceof Engine);
+  const paths = server.requests.map((request) => request.path).sort();
+  assert.deepEqual(paths, ["/manifest.json", ...Object.keys(CONTENT).map((n) => `/files/${n}`)].sort());
+  assert.deepEqual(Buffer.from(host.created[0].model), CONTENT.model);
+  assert.ok(host.created[0].kernels instanceof WebAssembly.Module);
+});
+
+test("progress counts bytes over all files, and ends ready", async () => {
+  const { load, options } = await start();
+  const events = [];
+  await load({ ...options, onProgress: (event) => events.push(event) });
+  const total = Object.values(CONTENT).reduce((sum, body) => sum + body.length, 0);
+  assert.ok(events.every((e) => e.total === total && e.progress === e.loaded / e.total));
+  assert.ok(events.every((e, i) => i === 0 || e.loaded >= events[i - 1].loaded));
+  const files = new Set(events.filter((e) => e.status === "downloading").map((e) => e.file));
+  assert.deepEqual([...files].sort(), Object.keys(CONTENT).sort());
+  assert.deepEqual(events.slice(-1), [{ status: "ready", file: "", loaded: total, total, progress: 1 }]);
+  assert.equal(events.filter((e) => e.status === "starting").length, 1);
+});
+
+test("a model of the caller's own: bytes as they are, or fetched from a URL, unchecked", async () => {
+  const own = Buffer.from("another model");
+  const { server, host, load, options } = await start({ "/own.bin": answer(own) });
+  await load({ ...options, model: own });
+  await load({ ...options, model: new Uint8Array(own).buffer });
+  await load({ ...options, model: `${server.url}own.bin` });
+  await load({ ...options, model: new URL("own.bin", server.url) });
+  for (const { model } of host.created) {
+    assert.equal(model.constructor, Uint8Array);
+    assert.deepEqual(Buffer.from(model), own);
+  }
+  assert.ok(server.requests.every((request) => request.path !== "/files/model"));
+});
+
+test("loads of the same thing share one flight; of another model they do not", async () => {
+  const { host, load, options } = await start();
+  const bytes = new Uint8Array(4);
+  const [a, b, c, d, e] = await Promise.all([
+    load(options),
+    load({ ...options, baseUrl: options.baseUrl.slice(0, -1) }),
+    load({ ...options, model: bytes }),
+    load({ ...options, model: bytes }),
+    load({ ...options, model: new Uint8Array(4) }),
+  ]);
+  assert.equal(a, b);
+  assert.equal(c, d);
+  assert.equal(new Set([a, c, e]).size, 3);
+  assert.equal(host.boots, 3);
+  assert.notEqual(await load(options), a);
+});
+
+test("one caller's abort leaves the others their load", async () => {
+  const { server, handlers, host, load, options } = await start();
+  const real = handlers["/files/model"];
+  let release;
+  handlers["/files/model"] = (request, response) => void (release = () => real(request, response));
+  const controller = new AbortController();
+  const leaving = failure(load({ ...options, signal: controller.signal }));
+  const staying = load(options);
+  await until(() => release);
+  controller.abort();
+  const error = await leaving;
+  assert.equal(error.code, "ABORTED");
+  assert.equal(error.cause.name, "AbortError");
+  release();
+  assert.ok((await staying) instanceof Engine);
+  assert.equal(host.boots, 1);
+  assert.equal(server.requests.filter((r) => r.path === "/files/model").length, 1);
+});
+
+test("when the last caller aborts, downloads end; loading again works", async () => {
+  const { handlers, host, load, options } = await start();
+  const real = handlers["/files/model"];
+  let dropped = false;
+  handlers["/files/model"] = (request, response) => {
+    response.on("close", () => (dropped = true));
+    stall(CONTENT.model.subarray(0, 100), CONTENT.model.length)(request, response);
+  };
+  const controller = new AbortController();
+  const events = [];
+  const first = load({
+    ...options,
+    signal: controller.signal,
+    onProgress: (event) => {
+      events.push(event);
+      if (event.file === "model") controller.abort();
+    },
+  });
+  assert.equal((await failure(first)).code, "ABORTED");
+  const count = events.length;
+  await until(() => dropped);
+  assert.equal(events.length, count);
+  assert.equal(host.bridges.length, 0);
+  handlers["/files/model"] = real;
+  assert.ok((await load(options)) instanceof Engine);
+});
+
+test("an abort while Python starts rejects at once, and the late engine is freed", async () => {
+  const { host, load, options } = await start();
+  const boot = host.boot;
+  let release;
+  host.boot = () => new Promise((resolve) => (release = () => resolve(boot())));
+  const controller = new AbortController();
+  const first = failure(load({ ...options, signal: controller.signal }));
+  await until(() => release);
+  controller.abort();
+  assert.equal((await first).code, "ABORTED");
+  release();
+  host.boot = boot;
+  const engine = await load(options);
+  assert.equal(engine.embed("a").length, 3);
+  assert.ok(host.bridges.slice(0, -1).every((bridge) => bridge.disposed === 1));
+});
+
+test("a signal that is aborted already fetches nothing", async () => {
+  const { server, load, options } = await start();
+  const error = await failure(load({ ...options, signal: AbortSignal.abort() }));
+  assert.equal(error.code, "ABORTED");
+  assert.equal(server.requests.length, 0);
+});
+
+test("a throwing onProgress fails its own load only", async () => {
+  const { load, options } = await start();
+  const problem = new Error("from the caller");
+  const bad = failure(load({ ...options, onProgress: () => { throw problem; } }));
+  const good = load(options);
+  assert.equal(await bad, problem);
+  assert.ok((await good) instanceof Engine);
+});
+
+const breakages = {
+  "404 for the model": ["LOAD_HTTP", "/files/model", undefined],
+  "404 for the manifest": ["LOAD_HTTP", "/manifest.json", undefined],
+  "HTML for the model": ["LOAD_CONTENT", "/files/model", answer("<!doctype html>", "text/html")],
+  "HTML for the manifest": ["LOAD_CONTENT", "/manifest.json", answer("<html>")],
+  "a manifest that is no JSON": ["LOAD_CONTENT", "/manifest.json", answer("{")],
+  "an empty manifest": ["LOAD_CONTENT", "/manifest.json", answer("null")],
+  "a truncated kernel": ["LOAD_TRUNCATED", "/files/kernels", answer(CONTENT.kernels.subarray(0, 4))],
+  "a broken-off model": ["LOAD_TRUNCATED", "/files/model", hangUp(CONTENT.model.subarray(0, 99), 50_000)],
+  "other bytes for the standard library": ["LOAD_INTEGRITY", "/files/python_stdlib.zip", answer("Standard library")],
+  "a stalled package": ["LOAD_TIMEOUT", "/files/package", stall("pac", 7)],
+};
+for (const [name, [code, path, handler]] of Object.entries(breakages)) {
+  test(`${name}: ${code}, and the next load works`, async () => {
+    const { handlers, load, options } = await start();
+    const real = handlers[path];
+    handlers[path] = handler;
+    const error = await failure(load({ ...options, timeoutMs: 300 }));
+    assert.equal(error.code, code);
+    assert.match(error.message, /^tern-engine: /);
+    handlers[path] = real;
+    assert.ok((await load({ ...options, timeoutMs: 5000 })) instanceof Engine);
+  });
+}
+
+test("a manifest without a kernel: KERNEL_MISSING; without a hash: LOAD_CONTENT", async () => {
+  const { handlers, load, options } = await start();
+  for (const [name, code] of [["kernels", "KERNEL_MISSING"], ["package", "LOAD_CONTENT"]]) {
+    const changed = manifest();
+    delete changed.files[name].sha256;
+    handlers["/manifest.json"] = answer(JSON.stringify(changed));
+    assert.equal((await failure(load(options))).code, code);
+  }
+});
+
+test("no server at all: LOAD_NETWORK", async () => {
+  const { server, load, options } = await start();
+  await server.close();
+  open.length = 0;
+  assert.equal((await failure(load(options))).code, "LOAD_NETWORK");
+});
+
+test("what Python refuses comes through with its own code, and its bridge is released", async () => {
+  const { host, load, options } = await start();
+  host.bridge = { error_code: "MODEL_MAGIC", error_message: "tern-engine: magic is GGUF, expected TERN" };
+  const error = await failure(load(options));
+  assert.equal(error.code, "MODEL_MAGIC");
+  assert.equal(error.message, host.bridge.error_message);
+  assert.equal(host.bridges[0].destroyed, 1);
+});
+
+test("a host without SIMD or WebAssembly is refused before anything is fetched", async () => {
+  const { server, host, load, options } = await start();
+  const blocked = { compile: async () => { throw new WebAssembly.CompileError("blocked by CSP"); } };
+  for (const [wasm, code] of [
+    [null, "WASM_BLOCKED"],
+    [{ ...blocked, validate: () => true }, "WASM_BLOCKED"],
+    [{ compile: async () => {}, validate: () => false }, "WASM_NO_SIMD"],
+  ]) {
+    host.checkWebAssembly = () => checkWebAssembly(wasm);
+    assert.equal((await failure(load(options))).code, code);
+  }
+  assert.equal(server.requests.length, 0);
+  await checkWebAssembly();
+});
+
+test("options of the wrong type: INVALID_INPUT", async () => {
+  const { load, options } = await start();
+  for (const wrong of [
+    { baseUrl: 7 },
+    { baseUrl: "http://" },
+    { model: 7 },
+    { model: [1, 2] },
+    { model: new DataView(new ArrayBuffer(4)) },
+    { model: "http://[" },
+    { signal: {} },
+    { onProgress: "log" },
+    { timeoutMs: 0 },
+    { timeoutMs: NaN },
+    { timeoutMs: "1s" },
+  ]) {
+    assert.equal((await failure(load({ ...options, ...wrong }))).code, "INVALID_INPUT", JSON.stringify(wrong));
+  }
+  assert.equal((await failure(load(null))).code, "INVALID_INPUT");
+});
+
+test("every code in the list has a meaning", () => {
+  for (const [code, meaning] of Object.entries(ERROR_CODES)) {
+    assert.match(code, /^[A-Z_]+$/);
+    assert.match(meaning, /\.$/);
+  }
+});

@@ -1,0 +1,177 @@
+/** The engine as JavaScript sees it: typed arrays out of a Python object that runs in Pyodide. */
+import { classify } from "./classify.js";
+import { TernError, checkInput, describe } from "./errors.js";
+
+/**
+ * The Python side, `tern_engine._js.create(…)`. Methods answer −1 where they failed, and
+ * `error_code` and `error_message` then say why.
+ *
+ * @typedef {object} Bridge
+ * @property {string} error_code
+ * @property {string} error_message
+ * @property {WebAssembly.Memory} memory the kernel's
+ * @property {number} dim
+ * @property {number} max_seq_len
+ * @property {string} fingerprint
+ * @property {number} ids_offset
+ * @property {boolean} truncated
+ * @property {(text: string) => number} embed byte offset of float32[dim] in the kernel's memory
+ * @property {(texts: string[], out: Float32Array) => number} embed_batch
+ * @property {(text: string) => number} tokenize count of uint32 ids at `ids_offset`
+ * @property {(text: string) => number} token_count
+ * @property {() => string} config_summary
+ * @property {() => void} dispose
+ * @property {() => void} [destroy] releases the Python object (Pyodide adds it)
+ */
+
+export class Engine {
+  /** @type {Bridge | null} */
+  #bridge;
+  /** @type {WebAssembly.Memory} */
+  #memory;
+  #embed;
+  #summary;
+
+  /** @param {Bridge} bridge one whose `error_code` is empty; the engine owns it from here on */
+  constructor(bridge) {
+    this.#bridge = bridge;
+    // Fetched once: a look-up through Pyodide costs more than the call itself.
+    this.#memory = bridge.memory;
+    this.#embed = bridge.embed;
+    this.#summary = bridge.config_summary();
+    /** Length of an embedding. @readonly */
+    this.dim = bridge.dim;
+    /** Tokens a text is cut to, [CLS] and [SEP] included. @readonly */
+    this.maxSeqLen = bridge.max_seq_len;
+    /** SHA-256 of the model, in hex: vectors of equal fingerprints can be compared. @readonly */
+    this.fingerprint = bridge.fingerprint;
+  }
+
+  /**
+   * The embedding of one text: `dim` floats of length 1.
+   *
+   * @param {string} text
+   * @returns {Float32Array} a copy that the caller owns
+   * @throws {TernError} INVALID_INPUT, DISPOSED
+   */
+  embed(text) {
+    this.#live();
+    checkText(text, "text");
+    const offset = this.#answer(this.#embed(text));
+    return new Float32Array(this.#memory.buffer, offset, this.dim).slice();
+  }
+
+  /**
+   * The embeddings of many texts, each the same bits as `embed` gives.
+   *
+   * @param {readonly string[]} texts
+   * @returns {Float32Array[]} one a text, in order; copies that the caller owns
+   * @throws {TernError} INVALID_INPUT, DISPOSED
+   */
+  embedBatch(texts) {
+    const bridge = this.#live();
+    checkInput(Array.isArray(texts), `texts must be an array of strings, found ${describe(texts)}`);
+    for (let i = 0; i < texts.length; i++) checkText(texts[i], `texts[${i}]`);
+    if (texts.length === 0) return [];
+    const flat = new Float32Array(texts.length * this.dim);
+    this.#answer(bridge.embed_batch(texts, flat));
+    return texts.map((_, i) => flat.slice(i * this.dim, (i + 1) * this.dim));
+  }
+
+  /**
+   * The token ids of a text as the model sees them: [CLS] … [SEP], cut to `maxSeqLen`.
+   *
+   * @param {string} text
+   * @returns {Uint32Array} a copy that the caller owns
+   * @throws {TernError} INVALID_INPUT, DISPOSED
+   */
+  tokenize(text) {
+    const bridge = this.#live();
+    checkText(text, "text");
+    const count = this.#answer(bridge.tokenize(text));
+    return new Uint32Array(this.#memory.buffer, bridge.ids_offset, count).slice();
+  }
+
+  /**
+   * How many tokens of a text the model reads, and whether the rest of it was cut off.
+   *
+   * @param {string} text
+   * @returns {{tokens: number, truncated: boolean}}
+   * @throws {TernError} INVALID_INPUT, DISPOSED
+   */
+  tokenCount(text) {
+    const bridge = this.#live();
+    checkText(text, "text");
+    return { tokens: this.#answer(bridge.token_count(text)), truncated: bridge.truncated };
+  }
+
+  /**
+   * Labels ranked by the cosine of their embeddings to the text's; see classify.js.
+   *
+   * @param {string} text
+   * @param {readonly string[]} labels
+   * @returns {{label: string, score: number}[]}
+   */
+  classify(text, labels) {
+    return classify(this, text, labels);
+  }
+
+  /**
+   * A JSON object as text: engine, version, build, shapes, model size, fingerprint, host.
+   *
+   * @returns {string}
+   * @throws {TernError} DISPOSED
+   */
+  config_summary() {
+    this.#live();
+    return this.#summary;
+  }
+
+  /** Frees the model and the Python side. Later calls throw DISPOSED; a second dispose is fine. */
+  dispose() {
+    const bridge = this.#bridge;
+    if (bridge === null) return;
+    this.#bridge = null;
+    bridge.dispose();
+    /** @type {any} */ (this.#embed).destroy?.();
+    bridge.destroy?.();
+    // Nothing may keep the kernel's memory alive: it holds the model.
+    this.#memory = /** @type {any} */ (null);
+    this.#embed = /** @type {any} */ (null);
+  }
+
+  /** @returns {Bridge} */
+  #live() {
+    if (this.#bridge === null) {
+      throw new TernError("DISPOSED", "the engine was used after dispose()");
+    }
+    return this.#bridge;
+  }
+
+  /**
+   * Passes a bridge's answer on, or throws the error behind a −1.
+   *
+   * @param {number} answer
+   * @returns {number}
+   */
+  #answer(answer) {
+    if (answer < 0) throw bridgeError(this.#live());
+    return answer;
+  }
+}
+
+/**
+ * @param {Bridge} bridge one that has just failed
+ * @returns {TernError}
+ */
+export function bridgeError(bridge) {
+  return new TernError(bridge.error_code, bridge.error_message);
+}
+
+/**
+ * @param {unknown} text
+ * @param {string} name
+ */
+function checkText(text, name) {
+  checkInput(typeof text === "string", `${name} must be a string, found ${describe(text)}`);
+}

@@ -1,0 +1,60 @@
+/**
+ * The engine's error type. `code` is one of the codes in errors-list.js, the same on every host.
+ */
+import { ERROR_CODES } from "./errors-list.js";
+
+const PREFIX = "tern-engine: ";
+
+export class TernError extends Error {
+  /**
+   * @param {string} code one of ERROR_CODES
+   * @param {string} message says what was found and what was expected; gets the prefix if it lacks it
+   * @param {{cause?: unknown}} [options]
+   */
+  constructor(code, message, options) {
+    if (!Object.hasOwn(ERROR_CODES, code)) {
+      throw new TypeError(`${code} is not an error code of tern-engine`);
+    }
+    super(message.startsWith(PREFIX) ? message : PREFIX + message, options);
+    this.name = "TernError";
+    this.code = code;
+  }
+}
+
+/**
+ * What an abort rejects with: code ABORTED, the AbortError as its cause.
+ *
+ * @param {AbortSignal | undefined} signal
+ * @returns {TernError}
+ */
+export function abortError(signal) {
+  const reason = signal?.reason;
+  const cause =
+    reason instanceof Error && reason.name === "AbortError"
+      ? reason
+      : new DOMException("The operation was aborted.", "AbortError");
+  return new TernError("ABORTED", "the load was aborted by its caller", { cause });
+}
+
+/**
+ * @param {unknown} condition
+ * @param {string} message
+ * @returns {asserts condition}
+ */
+export function checkInput(condition, message) {
+  if (!condition) throw new TernError("INVALID_INPUT", message);
+}
+
+/**
+ * Says what a value is, for messages: "a number", "null", "an Array".
+ *
+ * @param {unknown} value
+ * @returns {string}
+ */
+export function describe(value) {
+  if (value === null || value === undefined) return String(value);
+  const type = typeof value;
+  if (type !== "object") return type === "function" ? "a function" : `a ${type}`;
+  const name = Object.getPrototypeOf(value)?.constructor?.name ?? "object";
+  return /^[AEIOU]/.test(name) ? `an ${name}` : `a ${name}`;
+}

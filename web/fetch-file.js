@@ -1,0 +1,242 @@
+/**
+ * Fetches one file whole, and trusts nothing: not the status, the type, the length, the bytes or
+ * the server's will to go on. Whatever is wrong becomes a TernError with a LOAD_ code.
+ */
+import { TernError, abortError } from "./errors.js";
+import { sha256 } from "./sha256.js";
+
+/**
+ * What a file should be. A file of unknown size and hash (a model of the caller's own) has neither
+ * `bytes` nor `sha256`; the engine checks what is in it.
+ *
+ * @typedef {object} FileSpec
+ * @property {string} name for messages and progress: "model", "pyodide.asm.wasm", …
+ * @property {string} url absolute
+ * @property {number} [bytes]
+ * @property {string} [sha256] hex
+ * @property {boolean} [revalidate] ask the server even where the HTTP cache has the file
+ */
+
+/**
+ * @typedef {object} FetchOptions
+ * @property {AbortSignal} [signal]
+ * @property {number} [timeoutMs] longest wait for the next bytes; default 30,000
+ * @property {(loaded: number, total: number | undefined) => void} [onBytes] after each chunk
+ * @property {typeof globalThis.fetch} [fetch]
+ */
+
+const HTML_TYPES = /^(text\/html|application\/xhtml\+xml)\b/i;
+const HTML_START = /^\s*(<!doctype html|<html|<head|<\?xml)/i;
+
+// Files that once arrived broken. A broken answer may sit in the HTTP cache: ask past it.
+const broken = new Set();
+
+/**
+ * @param {FileSpec} file
+ * @param {FetchOptions} [options]
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ * @throws {TernError} LOAD_HTTP, LOAD_CONTENT, LOAD_TRUNCATED, LOAD_INTEGRITY, LOAD_NETWORK,
+ *   LOAD_TIMEOUT, ABORTED
+ */
+export async function fetchFile(file, options = {}) {
+  const { signal, timeoutMs = 30_000 } = options;
+  if (signal?.aborted) throw abortError(signal);
+  const stall = stallTimer(timeoutMs);
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  signal?.addEventListener("abort", stop);
+  stall.signal.addEventListener("abort", stop);
+  try {
+    const body = file.url.startsWith("file:")
+      ? await readLocal(file)
+      : await download(file, options, controller.signal, stall.touch);
+    stall.clear();
+    options.onBytes?.(body.length, body.length);
+    await checkBody(file, body);
+    if (signal?.aborted) throw abortError(signal);
+    broken.delete(file.url);
+    return body;
+  } catch (error) {
+    if (signal?.aborted) throw abortError(signal);
+    if (stall.signal.aborted) {
+      const message = `${label(file)} sent no bytes for ${timeoutMs} ms`;
+      throw new TernError("LOAD_TIMEOUT", message, { cause: error });
+    }
+    if (error instanceof TernError && error.code !== "LOAD_HTTP") broken.add(file.url);
+    throw error;
+  } finally {
+    stall.clear();
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * @param {FileSpec} file
+ * @param {FetchOptions} options
+ * @param {AbortSignal} signal
+ * @param {() => void} touch called when bytes came
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function download(file, { fetch = globalThis.fetch, onBytes }, signal, touch) {
+  /** @type {Response} */
+  let response;
+  try {
+    const cache = broken.has(file.url) ? "reload" : file.revalidate ? "no-cache" : "default";
+    response = await fetch(file.url, { signal, cache });
+  } catch (error) {
+    throw new TernError("LOAD_NETWORK", `${label(file)} could not be fetched: ${reason(error)}`, {
+      cause: error,
+    });
+  }
+  touch();
+  try {
+    return await readBody(file, response, onBytes, touch);
+  } catch (error) {
+    response.body?.cancel().catch(() => {}); // frees the connection; it may be gone already
+    throw error;
+  }
+}
+
+/**
+ * @param {FileSpec} file
+ * @param {Response} response
+ * @param {FetchOptions["onBytes"]} onBytes
+ * @param {() => void} touch
+ */
+async function readBody(file, response, onBytes, touch) {
+  if (!response.ok) {
+    const found = `${response.status} ${response.statusText}`.trim();
+    throw new TernError("LOAD_HTTP", `${label(file)} was answered with ${found}, expected 200`);
+  }
+  const type = response.headers.get("content-type") ?? "";
+  if (HTML_TYPES.test(type)) throw contentError(file, type);
+  const total = file.bytes ?? declaredLength(response);
+  const chunks = [];
+  let loaded = 0;
+  try {
+    const reader = response.body?.getReader();
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      touch();
+      chunks.push(part.value);
+      loaded += part.value.length;
+      onBytes?.(loaded, total);
+    }
+  } catch (error) {
+    // The host itself holds the body to its Content-Length, and ends short ones with an error.
+    throw truncated(file, loaded, total, error);
+  }
+  return concat(chunks, loaded);
+}
+
+/**
+ * @param {FileSpec} file
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function readLocal(file) {
+  try {
+    const { readFile } = await import(/* webpackIgnore: true */ "node:fs/promises");
+    const buffer = await readFile(new URL(file.url));
+    // A plain view: Pyodide takes no subclass of Uint8Array.
+    return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+  } catch (error) {
+    throw new TernError("LOAD_NETWORK", `${label(file)} could not be read: ${reason(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * @param {FileSpec} file
+ * @param {Uint8Array<ArrayBuffer>} body
+ */
+async function checkBody(file, body) {
+  if (looksLikeHtml(body)) throw contentError(file, "an HTML page");
+  if (file.bytes !== undefined && body.length < file.bytes) {
+    throw truncated(file, body.length, file.bytes);
+  }
+  if (file.bytes !== undefined && body.length > file.bytes) {
+    const message = `${label(file)} has ${body.length} bytes, expected ${file.bytes}`;
+    throw new TernError("LOAD_INTEGRITY", message);
+  }
+  if (file.sha256 === undefined) return;
+  const found = await sha256(body);
+  if (found !== file.sha256) {
+    const message = `${label(file)} has SHA-256 ${found}, expected ${file.sha256}`;
+    throw new TernError("LOAD_INTEGRITY", message);
+  }
+}
+
+/** @param {Uint8Array} body */
+function looksLikeHtml(body) {
+  return HTML_START.test(new TextDecoder().decode(body.subarray(0, 128)));
+}
+
+/**
+ * The length that the server announced, for progress only: it is that of the compressed body where
+ * there is one, which a page may not be allowed to see.
+ *
+ * @param {Response} response
+ * @returns {number | undefined}
+ */
+function declaredLength(response) {
+  const length = response.headers.get("content-length");
+  const encoding = response.headers.get("content-encoding") ?? "identity";
+  return length !== null && encoding === "identity" ? Number(length) : undefined;
+}
+
+/**
+ * @param {Uint8Array[]} chunks
+ * @param {number} length
+ */
+function concat(chunks, length) {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+/**
+ * @param {FileSpec} file
+ * @param {string} found
+ */
+function contentError(file, found) {
+  const message = `${label(file)} was answered with ${found}, expected the file itself`;
+  return new TernError("LOAD_CONTENT", message);
+}
+
+/**
+ * @param {FileSpec} file
+ * @param {number} loaded
+ * @param {number | undefined} expected
+ * @param {unknown} [cause]
+ */
+function truncated(file, loaded, expected, cause) {
+  const message = `${label(file)} ended after ${loaded} bytes, expected ${expected ?? "more"}`;
+  return new TernError("LOAD_TRUNCATED", message, { cause });
+}
+
+/** @param {FileSpec} file */
+const label = (file) => `${file.name} (${file.url})`;
+
+/** @param {unknown} error */
+const reason = (error) => (error instanceof Error ? error.message : String(error));
+
+/**
+ * A signal that fires when `touch` was not called for `ms`.
+ *
+ * @param {number} ms
+ */
+function stallTimer(ms) {
+  const controller = new AbortController();
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  const touch = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => controller.abort(), ms);
+  };
+  touch();
+  return { signal: controller.signal, touch, clear: () => clearTimeout(timer) };
+}

@@ -1,0 +1,62 @@
+/** manifest.json: where a build's files are, how long they are and what their hashes are. */
+import { TernError } from "./errors.js";
+
+/** What a load needs; a manifest may list more. */
+export const FILES = /** @type {const} */ ([
+  "pyodide.asm.mjs",
+  "pyodide.asm.wasm",
+  "python_stdlib.zip",
+  "package",
+  "kernels",
+  "model",
+]);
+
+/** @typedef {(typeof FILES)[number]} FileName */
+/** @typedef {import("./fetch-file.js").FileSpec & {bytes: number, sha256: string}} ListedFile */
+
+/**
+ * @param {Uint8Array} content
+ * @param {string} url where it came from; its paths are relative to that
+ * @returns {Record<FileName, ListedFile>}
+ * @throws {TernError} LOAD_CONTENT for anything but a whole manifest, KERNEL_MISSING for one
+ *   without a kernel
+ */
+export function readManifest(content, url) {
+  const files = parse(content, url)?.files ?? {};
+  return /** @type {any} */ (
+    Object.fromEntries(FILES.map((name) => [name, readEntry(name, files[name], url)]))
+  );
+}
+
+/**
+ * @param {Uint8Array} content
+ * @param {string} url
+ */
+function parse(content, url) {
+  try {
+    return JSON.parse(new TextDecoder().decode(content));
+  } catch (error) {
+    throw new TernError("LOAD_CONTENT", `manifest.json (${url}) is no JSON: ${error}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * @param {FileName} name
+ * @param {any} entry
+ * @param {string} url
+ * @returns {ListedFile}
+ */
+function readEntry(name, entry, url) {
+  const complete =
+    typeof entry?.path === "string" &&
+    Number.isSafeInteger(entry.bytes) &&
+    /^[0-9a-f]{64}$/.test(entry.sha256);
+  if (!complete) {
+    const code = name === "kernels" ? "KERNEL_MISSING" : "LOAD_CONTENT";
+    const message = `manifest.json (${url}) has no complete entry for ${name}, expected path, bytes and sha256`;
+    throw new TernError(code, message);
+  }
+  return { name, url: new URL(entry.path, url).href, bytes: entry.bytes, sha256: entry.sha256 };
+}

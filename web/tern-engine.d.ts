@@ -1,0 +1,91 @@
+/** Types of tern-engine.js; kept by hand, checked against the code by tests. */
+
+/** Every code that a TernError can carry, on any host, and what it means. */
+export const ERROR_CODES: Readonly<Record<string, string>>;
+
+/** Root of every error of the engine. Its message starts with "tern-engine: ". */
+export class TernError extends Error {
+  constructor(code: string, message: string, options?: { cause?: unknown });
+  /** One of ERROR_CODES, the same on every host: branch on it. */
+  readonly code: string;
+}
+
+export interface ProgressEvent {
+  /** "starting": all bytes are here and Python starts. "ready": the engine can embed. */
+  status: "downloading" | "starting" | "ready";
+  /** The file that moved, "" where none did. */
+  file: string;
+  /** Bytes so far, over all files. */
+  loaded: number;
+  /** Bytes to come in all. A model of unknown size is counted as it arrives. */
+  total: number;
+  /** loaded / total, 0…1. */
+  progress: number;
+}
+
+export interface LoadOptions {
+  /** Folder that holds manifest.json. Default: the folder of tern-engine.js. */
+  baseUrl?: URL | string;
+  /** Another model of the build's own format: its URL (in Node also a path) or its bytes. */
+  model?: URL | string | Uint8Array | ArrayBuffer;
+  /** Rejects the load with code ABORTED, an AbortError as its cause. */
+  signal?: AbortSignal;
+  onProgress?: (event: ProgressEvent) => void;
+  /** Longest wait for the next bytes of a file, in ms. Default 30,000. */
+  timeoutMs?: number;
+}
+
+export interface LabelScore {
+  label: string;
+  /** Cosine of the label's embedding to the text's, −1…1. */
+  score: number;
+}
+
+/** A loaded engine. Every array it returns is a copy that the caller owns. */
+export class Engine {
+  private constructor();
+  /** Length of an embedding. */
+  readonly dim: number;
+  /** Tokens a text is cut to, [CLS] and [SEP] included. */
+  readonly maxSeqLen: number;
+  /** SHA-256 of the model, in hex: vectors of equal fingerprints can be compared. */
+  readonly fingerprint: string;
+  /** The embedding of a text: `dim` floats, of length 1. */
+  embed(text: string): Float32Array;
+  /** One embedding a text, each the same bits as `embed` gives. */
+  embedBatch(texts: readonly string[]): Float32Array[];
+  /** The token ids as the model sees them, [CLS] … [SEP], cut to `maxSeqLen`. */
+  tokenize(text: string): Uint32Array;
+  /** How many tokens the model reads, and whether the rest of the text was cut off. */
+  tokenCount(text: string): { tokens: number; truncated: boolean };
+  /** Labels ranked by the cosine of their embeddings to the text's, best first. */
+  classify(text: string, labels: readonly string[]): LabelScore[];
+  /** A JSON object as text: engine, version, build, shapes, model size, fingerprint, host. */
+  config_summary(): string;
+  /** Frees the model. Later calls throw DISPOSED. */
+  dispose(): void;
+}
+
+/**
+ * Loads the engine. Calls for the same thing share one load while it is under way; a failed or
+ * aborted one leaves nothing behind.
+ *
+ * @throws {TernError} LOAD_HTTP, LOAD_CONTENT, LOAD_TRUNCATED, LOAD_INTEGRITY, LOAD_NETWORK,
+ *   LOAD_TIMEOUT, ABORTED, WASM_NO_SIMD, WASM_BLOCKED, KERNEL_MISSING, KERNEL_SELF_TEST, MODEL_…,
+ *   INVALID_INPUT
+ */
+export function load(options?: LoadOptions): Promise<Engine>;
+
+/**
+ * Cosine of two vectors, −1…1; 0 where either of them is zero.
+ *
+ * @throws {TernError} DIMENSION when the lengths differ, INVALID_INPUT for anything but vectors
+ */
+export function similarity(a: ArrayLike<number>, b: ArrayLike<number>): number;
+
+/** Labels ranked by the cosine of their embeddings to the text's, best first; ties keep their order. */
+export function classify(
+  engine: { embedBatch(texts: readonly string[]): Float32Array[] },
+  text: string,
+  labels: readonly string[],
+): LabelScore[];
