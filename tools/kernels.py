@@ -24,7 +24,8 @@ FLAGS = (
     # Fixed order of float operations, the same on every host.
     "-ffp-contract=off", "-fno-fast-math",
     "-Wall", "-Wextra", "-Werror",
-    "-Wl,--no-entry", "-Wl,--export-memory", "-Wl,--strip-all", "-s",
+    "-Wl,--no-entry", "-Wl,--export-memory", "-Wl,--export=__heap_base", "-Wl,-z,stack-size=16384",
+    "-Wl,--strip-all", "-s",
 )  # fmt: skip
 
 
@@ -52,7 +53,6 @@ def compile_kernel(table: str, out: Path, *, scalar: bool = False, sources: Path
     command = [
         sys.executable, "-m", "ziglang", "cc", *FLAGS,
         f"-mcpu={FEATURES}" + ("" if scalar else "+simd128"),
-        f"-DTERN_TABLE_{table.upper()}=1",
         *(["-DTERN_SCALAR=1"] if scalar else []),
         *files,
         "-o", str(out.resolve()),

@@ -1,0 +1,124 @@
+"""The bridge that web/tern-engine.js calls inside Pyodide.
+
+No exception crosses to JavaScript: a method that fails returns -1 and leaves `error_code` and
+`error_message`. Vectors and ids do not cross either: they stay in kernel memory, where JavaScript
+reads them at a byte offset of `memory.buffer`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import js  # type: ignore[import-not-found]
+
+from .build import find_build
+from .engine import Engine
+from .errors import DisposedError, TernError
+
+
+class Bridge:
+    """One engine. After create(), `error_code` is "" when it loaded."""
+
+    error_code = ""
+    error_message = ""
+    truncated = False
+
+    def __init__(self, model: Any, kernel_module: Any) -> None:
+        self._engine: Engine | None = None
+
+        def load() -> int:
+            source = None if model is None else js.Uint8Array.new(model)
+            engine = Engine(find_build(), source, kernel_module)
+            self.dim = engine.dim
+            self.max_seq_len = engine.max_seq_len
+            self.fingerprint = engine.fingerprint
+            self.memory = engine._kernel.memory  # type: ignore[attr-defined]
+            self.ids_offset = engine._encoder.scratch.ids
+            self._out = engine._encoder.scratch.out
+            self._ids = engine._kernel.window(self.ids_offset, 4 * engine.max_seq_len)
+            self._engine = engine
+            return 0
+
+        self._guard(load)
+
+    def config_summary(self) -> Any:
+        """JSON text, or -1."""
+        return self._guard(lambda: self._live().config_summary())
+
+    def embed(self, text: str) -> int:
+        """Byte offset in kernel memory of float32 [dim], or -1. Valid until the next call."""
+        try:
+            engine = self._live()
+            engine._run([engine.tokenizer.tokenize(text)])
+            return self._out
+        except TernError as error:
+            return self._failed(error)
+
+    def embed_batch(self, texts: Any, out: Any) -> int:
+        """Fill `out`, a JS Float32Array of n * dim, with the rows of a JS array of n strings."""
+
+        def run() -> int:
+            engine = self._live()
+            stride, at = engine._encoder.out_stride // 4, 0
+            ids = [engine.tokenizer.tokenize(text) for text in texts]
+            for group in engine._groups(ids):
+                engine._run(group)
+                floats = js.Float32Array.new(
+                    self.memory.buffer, self._out, len(group) * stride
+                )
+                for i in range(len(group)):
+                    out.set(floats.subarray(i * stride, i * stride + self.dim), at)
+                    at += self.dim
+            return 0
+
+        return int(self._guard(run))
+
+    def tokenize(self, text: str) -> int:
+        """Number of ids, which stand as uint32 at ids_offset; or -1."""
+
+        def run() -> int:
+            ids = self._live().tokenizer.tokenize(text)
+            words = array("I", bytes(4 * self.max_seq_len))
+            words[: len(ids)] = array("I", ids)
+            self._ids.assign(words)
+            return len(ids)
+
+        return int(self._guard(run))
+
+    def token_count(self, text: str) -> int:
+        """Number of ids, with `truncated` set; or -1."""
+
+        def run() -> int:
+            count, self.truncated = self._live().token_count(text)
+            return count
+
+        return int(self._guard(run))
+
+    def dispose(self) -> None:
+        """Free the kernel. Any later call fails with DISPOSED."""
+        if self._engine is not None:
+            self._engine.dispose()
+        self._engine = self.memory = None
+
+    def _live(self) -> Engine:
+        if self._engine is None:
+            raise DisposedError("the engine was disposed, expected a live one: load it again")
+        return self._engine
+
+    def _guard(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except TernError as error:
+            return self._failed(error)
+
+    def _failed(self, error: TernError) -> int:
+        self.error_code = error.code
+        self.error_message = str(error)
+        return -1
+
+
+def create(model: Any = None, kernel_module: Any = None) -> Bridge:
+    """A bridge; look at its error_code first. `model` is a Uint8Array or ArrayBuffer, or None."""
+    return Bridge(model, kernel_module)

@@ -1,0 +1,218 @@
+"""The forward pass, written once at load as a short program that the kernel runs.
+
+Shapes: rows are the tokens of all texts of a call, one after another; chunk is the number of rows
+that one `rows` group works on at a time, small enough for its buffers to stay in the cache.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+
+from .errors import KernelSelfTestError
+from .format import Header
+from .kernels import Kernel, _ops
+from .model import Layer, Layout, Linear, Model, Norm, padded_head, round_up
+
+CHUNK_ROWS = 32
+MAX_TEXTS = 64  # texts of one call
+MIN_ROW_CAPACITY = 512  # tokens of one call, or the longest text when that is more
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Offsets of the buffers of a call, f32 where not said otherwise.
+
+    lengths u32 [MAX_TEXTS], then at once ids u32 [rows]; x [rows][d]; qkv [rows][3][heads][head];
+    mixed [rows][d]; hidden [chunk][ffn]; row [d]; codes i16 [chunk][padded columns];
+    inverse_scale [chunk]; blocks i32 [chunk]; attention see attention.c;
+    pooled [MAX_TEXTS][d]; out [MAX_TEXTS][padded output].
+    """
+
+    lengths: int
+    ids: int
+    x: int
+    qkv: int
+    mixed: int
+    hidden: int
+    row: int
+    codes: int
+    inverse_scale: int
+    blocks: int
+    attention: int
+    pooled: int
+    out: int
+
+
+def row_capacity(header: Header) -> int:
+    """Most tokens of one call."""
+    return max(MIN_ROW_CAPACITY, header.max_seq_len)
+
+
+def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch:
+    """Plan the buffers of a call."""
+    d, ffn, rows = header.d_model, header.ffn_dim, row_capacity(header)
+    head, keys = padded_head(header), round_up(header.max_seq_len, 8)
+    lengths = layout.place(4 * (MAX_TEXTS + rows))
+    return Scratch(
+        lengths=lengths,
+        ids=lengths + 4 * MAX_TEXTS,
+        x=layout.place(4 * rows * d),
+        qkv=layout.place(4 * rows * 3 * header.n_heads * head),
+        mixed=layout.place(4 * rows * d),
+        hidden=layout.place(4 * CHUNK_ROWS * ffn),
+        row=layout.place(4 * d),
+        codes=layout.place(2 * CHUNK_ROWS * round_up(max(d, ffn), 32)),
+        inverse_scale=layout.place(4 * CHUNK_ROWS),
+        blocks=layout.place(4 * CHUNK_ROWS),
+        attention=layout.place(4 * (head * keys + 16 * keys + 16 * head)),
+        pooled=layout.place(4 * MAX_TEXTS * d),
+        out=layout.place(4 * MAX_TEXTS * padded_output),
+    )
+
+
+def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
+    """The program: one list of words an instruction."""
+    header, weights = model.header, model.weights
+    d, ffn = header.d_model, header.ffn_dim
+    program: list[list[int]] = []
+
+    def rows(*instructions: list[int]) -> None:
+        program.append(_ops.rows(count=len(instructions), chunk=CHUNK_ROWS))
+        program.extend(instructions)
+
+    def quantize(
+        source: int, columns: int, *, norm: Norm | None = None, local: bool = False
+    ) -> list[int]:
+        return _ops.quantize(
+            source=source,
+            stride=columns,
+            source_local=int(local),
+            gamma=norm.gamma if norm else 0,
+            beta=norm.beta if norm else 0,
+            row=at.row,
+            codes=at.codes,
+            inverse_scale=at.inverse_scale,
+            blocks=at.blocks,
+            columns=columns,
+            padded=round_up(columns, 32),
+        )
+
+    def product(linear: Linear, target: int, mode: int, *, local: bool = False) -> list[int]:
+        return _ops.product(
+            codes=at.codes,
+            inverse_scale=at.inverse_scale,
+            blocks=at.blocks,
+            weights=linear.weights,
+            inverse_weight=linear.inverse_scale,
+            bias=linear.bias,
+            target=target,
+            stride=linear.outputs,
+            target_local=int(local),
+            columns=linear.columns,
+            outputs=linear.outputs,
+            mode=mode,
+        )
+
+    def attention(layer: Layer) -> None:
+        rows(
+            quantize(at.x, d, norm=layer.ln_1),
+            product(layer.qkv, at.qkv, _ops.MODE_STORE),
+        )
+        program.append(
+            _ops.attend(
+                qkv=at.qkv,
+                target=at.mixed,
+                scratch=at.attention,
+                heads=header.n_heads,
+                d_head=header.d_head,
+                padded_head=padded_head(header),
+            )
+        )
+
+    def mix_and_feed_forward(layer: Layer) -> None:
+        rows(
+            quantize(at.mixed, d),
+            product(layer.out, at.x, _ops.MODE_ADD),
+            quantize(at.x, d, norm=layer.ln_2),
+            product(layer.up, at.hidden, _ops.MODE_GELU, local=True),
+            quantize(at.hidden, ffn, local=True),
+            product(layer.down, at.x, _ops.MODE_ADD),
+        )
+
+    program.append(
+        _ops.gather(
+            ids=at.ids,
+            table=weights.table,
+            row_scale=weights.row_scale,
+            target=at.x,
+            row_bytes=weights.row_bytes,
+            d_model=d,
+            vocab=header.vocab_size,
+        )
+    )
+    for layer in weights.layers:
+        attention(layer)
+        mix_and_feed_forward(layer)
+    program.append(
+        _ops.pool(
+            source=at.x,
+            gamma=weights.ln_final.gamma,
+            beta=weights.ln_final.beta,
+            target=at.pooled,
+            d_model=d,
+        )
+    )
+    program.append(
+        _ops.project(
+            source=at.pooled,
+            weights=weights.projection,
+            bias=weights.projection_bias,
+            target=at.out,
+            d_model=d,
+            padded=weights.padded_output,
+        )
+    )
+    return program
+
+
+class Encoder:
+    """Runs the forward pass of up to MAX_TEXTS texts and row_capacity tokens in one call."""
+
+    def __init__(self, kernel: Kernel, model: Model, layout: Layout) -> None:
+        header = model.header
+        self.scratch = place_scratch(header, model.weights.padded_output, layout)
+        program = forward_pass(model, self.scratch)
+        self._program = layout.place(4 * _ops.INSTRUCTION_WORDS * len(program))
+        self._count = len(program)
+        kernel.reserve(layout.end)
+        kernel.write(self._program, array("I", [word for line in program for word in line]))
+        self.row_capacity = row_capacity(header)
+        self.out_stride = 4 * model.weights.padded_output
+        bad = kernel.call(
+            "check_program",
+            *(self._program, self._count, self.row_capacity, MAX_TEXTS, header.max_seq_len),
+        )
+        if bad >= 0:
+            raise KernelSelfTestError(
+                field=f"instruction {bad} of the forward pass",
+                found=program[min(bad, len(program) - 1)],
+                expected="known, and inside the kernel's memory",
+            )
+        self._kernel = kernel
+        self._input = array("I", bytes(4 * (MAX_TEXTS + self.row_capacity)))
+        self._window = kernel.window(self.scratch.lengths, 4 * len(self._input))
+        self.out = kernel.window(self.scratch.out, MAX_TEXTS * self.out_stride)
+
+    def run(self, texts: list[list[int]]) -> None:
+        """Embed texts given as ids; the results stand in `out`, out_stride bytes apart."""
+        words = self._input
+        at = MAX_TEXTS
+        for i, ids in enumerate(texts):
+            words[i] = len(ids)
+            words[at : at + len(ids)] = array("I", ids)
+            at += len(ids)
+        self._window.assign(words)
+        self._kernel.call(
+            "run", self._program, self._count, len(texts), self.scratch.lengths
+        )

@@ -1,0 +1,233 @@
+"""The engine: a text in, a unit vector out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from threading import Lock
+from typing import Any
+
+from .build import Build, find_build
+from .encoder import MAX_TEXTS, Encoder
+from .errors import DisposedError, InvalidInputError
+from .format import HEADER_BYTES
+from .kernels import open_kernel
+from .model import load_model
+from .tokenizer import Tokenizer
+
+Vector = Any  # numpy.ndarray of float32 where numpy is installed, else array('f')
+
+
+@cache
+def _numpy() -> Any:
+    """numpy, or None where it is not installed. Not imported before the first vector."""
+    try:
+        import numpy
+    except ModuleNotFoundError:
+        return None
+    return numpy
+
+
+class Engine:
+    """One model in one kernel. Make it with Engine.load(); several may live side by side.
+
+    Calls from several threads are safe; they take turns.
+    """
+
+    def __init__(self, build: Build, model: Any, kernel_module: Any = None) -> None:
+        self._lock = Lock()
+        self._disposed = False
+        self._build = build
+        vocabulary = (files("tern_engine") / "data" / "vocab.txt").read_text("utf-8")
+        self.tokenizer = Tokenizer.from_vocab(vocabulary)
+        self._kernel = open_kernel(kernel_module)
+        source, nbytes, first = _open_source(model)
+        self._model, layout = load_model(
+            self._kernel, source, nbytes, first, build.embedding, self.tokenizer.vocab_size
+        )
+        self.tokenizer.max_length = self._model.header.max_seq_len
+        self._encoder = Encoder(self._kernel, self._model, layout)
+
+    @classmethod
+    def load(cls, model: str | os.PathLike[str] | bytes | None = None) -> Engine:
+        """An engine with a model given as a path or as bytes; None is the build's own.
+
+        Raises a ModelError when the file is damaged or of another build's table format, a
+        KernelError when this host cannot run the kernel, OSError when the path cannot be read.
+        """
+        return cls(find_build(), model)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the model file, hex: equal on every host for the same model."""
+        return self._model.fingerprint
+
+    @property
+    def dim(self) -> int:
+        """Floats of an embedding."""
+        return self._model.header.output_dim
+
+    @property
+    def max_seq_len(self) -> int:
+        """Most tokens of a text, [CLS] and [SEP] included; longer texts are cut."""
+        return self._model.header.max_seq_len
+
+    def embed(self, text: str) -> Vector:
+        """float32 [dim], unit length. Raises InvalidInputError when text is no str."""
+        with self._lock:
+            self._run([self._ids(text)])
+            return _vector(self._encoder.out.tobytes(4 * self.dim))
+
+    def embed_batch(self, texts: Sequence[str]) -> Any:
+        """float32 [n, dim], each row the same bits as embed() of that text alone.
+
+        Without numpy a list of n array('f').
+        """
+        ids = [self._ids(text) for text in _checked(texts)]
+        rows: list[bytearray] = []
+        with self._lock:
+            for group in self._groups(ids):
+                self._run(group)
+                rows += self._rows(len(group))
+        return _matrix(rows, self.dim)
+
+    def encode(
+        self,
+        sentences: str | Sequence[str],
+        batch_size: int = 32,
+        show_progress_bar: bool = False,
+    ) -> Any:
+        """embed() for a str, embed_batch() for a sequence of str, as embedding libraries have it.
+
+        batch_size only sets how often the progress line on stderr moves.
+        """
+        if isinstance(sentences, str):
+            return self.embed(sentences)
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise InvalidInputError(field="batch_size", found=repr(batch_size), expected="1 or more")
+        texts = _checked(sentences)
+        rows: list[Any] = []
+        for start in range(0, len(texts), batch_size):
+            rows += list(self.embed_batch(texts[start : start + batch_size]))
+            if show_progress_bar:
+                end = "\n" if len(rows) == len(texts) else ""
+                print(f"\rencode {len(rows)}/{len(texts)}", end=end, file=sys.stderr, flush=True)
+        numpy = _numpy()
+        if numpy is None:
+            return rows
+        return numpy.stack(rows) if rows else numpy.zeros((0, self.dim), numpy.float32)
+
+    def tokenize(self, text: str) -> list[int]:
+        """Ids from [CLS] to [SEP], at most max_seq_len, no padding."""
+        return self._ids(text)
+
+    def token_count(self, text: str) -> tuple[int, bool]:
+        """Number of ids that tokenize() gives, and whether the text was cut to reach it."""
+        self._check_alive()
+        ids, truncated = self.tokenizer.encode(text)
+        return len(ids), truncated
+
+    def config_summary(self) -> str:
+        """The build and the model, as a JSON object in text."""
+        self._check_alive()
+        header = self._model.header
+        return json.dumps(
+            {
+                "engine": "tern-engine",
+                "version": self._build.version,
+                "build": self._build.embedding,
+                "embedding_format": header.embedding_format,
+                "weights_format": "ternary",
+                "vocab_size": header.vocab_size,
+                "d_model": header.d_model,
+                "n_layers": header.n_layers,
+                "n_heads": header.n_heads,
+                "ffn_dim": header.ffn_dim,
+                "output_dim": header.output_dim,
+                "max_seq_len": header.max_seq_len,
+                "model_bytes": self._model.nbytes,
+                "fingerprint": self.fingerprint,
+                "host": self._kernel.host,
+            }
+        )
+
+    def dispose(self) -> None:
+        """Free the kernel and its memory. Any later use raises DisposedError; twice is fine."""
+        with self._lock:
+            if not self._disposed:
+                self._disposed = True
+                self._kernel.close()
+
+    def _check_alive(self) -> None:
+        if self._disposed:
+            raise DisposedError("the engine was disposed, expected a live one: load it again")
+
+    def _ids(self, text: str) -> list[int]:
+        self._check_alive()
+        return self.tokenizer.tokenize(text)
+
+    def _run(self, group: list[list[int]]) -> None:
+        self._check_alive()  # again, under the lock
+        self._encoder.run(group)
+
+    def _rows(self, count: int) -> list[bytearray]:
+        stride, size = self._encoder.out_stride, 4 * self.dim
+        data = self._encoder.out.tobytes(count * stride)
+        return [data[i * stride : i * stride + size] for i in range(count)]
+
+    def _groups(self, ids: list[list[int]]) -> Iterator[list[list[int]]]:
+        """Consecutive texts that one call of the kernel can take."""
+        group: list[list[int]] = []
+        rows = 0
+        for text in ids:
+            full = rows + len(text) > self._encoder.row_capacity or len(group) == MAX_TEXTS
+            if group and full:
+                yield group
+                group, rows = [], 0
+            group.append(text)
+            rows += len(text)
+        if group:
+            yield group
+
+
+def _open_source(model: Any) -> tuple[Any, int, bytes]:
+    """A model argument as (buffer, length, first HEADER_BYTES bytes)."""
+    if model is None:
+        model = (files("tern_engine") / "data" / "model.bin").read_bytes()
+    elif isinstance(model, (str, os.PathLike)):
+        with open(model, "rb") as file:
+            model = file.read()
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        view = memoryview(model).cast("B")
+        return view, len(view), bytes(view[:HEADER_BYTES])
+    if hasattr(model, "js_id"):  # a JS typed array
+        return model, model.byteLength, model.subarray(0, HEADER_BYTES).to_bytes()
+    raise InvalidInputError(
+        field="model", found=type(model).__name__, expected="a path, bytes or None"
+    )
+
+
+def _checked(texts: Any) -> list[str]:
+    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
+        raise InvalidInputError(
+            field="texts", found=type(texts).__name__, expected="a sequence of str"
+        )
+    return list(texts)
+
+
+def _vector(data: bytearray) -> Vector:
+    numpy = _numpy()
+    return array("f", bytes(data)) if numpy is None else numpy.frombuffer(data, numpy.float32)
+
+
+def _matrix(rows: list[bytearray], dim: int) -> Any:
+    numpy = _numpy()
+    if numpy is None:
+        return [array("f", bytes(row)) for row in rows]
+    data = bytearray().join(rows)
+    return numpy.frombuffer(data, numpy.float32).reshape(len(rows), dim)

@@ -1,0 +1,52 @@
+// Float matrix product, used by attention (q k^T and p v) and by the output projection.
+#include "tern.h"
+
+#define TILE_ROWS 4
+
+// A tile of `rows` x 4 * `vectors` results in registers. Each result is one running sum over
+// depth, in order, whatever the tile: a row's bits do not depend on its neighbours.
+INLINE void tile(const float *a, uint32_t a_stride, const float *b, uint32_t b_stride, float *c,
+                 uint32_t c_stride, uint32_t depth, const int rows, const int vectors) {
+    vec sum[TILE_ROWS][2];
+    UNROLL for (int i = 0; i < rows; i++) {
+        UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = ZERO;
+    }
+    for (uint32_t k = 0; k < depth; k++) {
+        vec right[2];
+        UNROLL for (int j = 0; j < vectors; j++) right[j] = LOAD(b + 4 * j);
+        UNROLL for (int i = 0; i < rows; i++) {
+            vec left = wasm_v128_load32_splat(a + i * a_stride);
+            UNROLL for (int j = 0; j < vectors; j++) {
+                sum[i][j] = ADD(sum[i][j], MUL(left, right[j]));
+            }
+        }
+        a += 1;
+        b += b_stride;
+    }
+    UNROLL for (int i = 0; i < rows; i++) {
+        UNROLL for (int j = 0; j < vectors; j++) STORE(c + i * c_stride + 4 * j, sum[i][j]);
+    }
+}
+
+INLINE void row_tiles(const float *a, uint32_t a_stride, const float *b, uint32_t b_stride,
+                      float *c, uint32_t c_stride, uint32_t depth, uint32_t columns,
+                      const int rows) {
+    uint32_t n = 0;
+    for (; n + 8 <= columns; n += 8) {
+        tile(a, a_stride, b + n, b_stride, c + n, c_stride, depth, rows, 2);
+    }
+    if (n < columns) tile(a, a_stride, b + n, b_stride, c + n, c_stride, depth, rows, 1);
+}
+
+void matmul(const float *a, uint32_t a_stride, const float *b, uint32_t b_stride, float *c,
+            uint32_t c_stride, uint32_t rows, uint32_t depth, uint32_t columns) {
+    uint32_t i = 0;
+    for (; i + TILE_ROWS <= rows; i += TILE_ROWS) {
+        row_tiles(a + i * a_stride, a_stride, b, b_stride, c + i * c_stride, c_stride, depth,
+                  columns, TILE_ROWS);
+    }
+    for (; i < rows; i++) {
+        row_tiles(a + i * a_stride, a_stride, b, b_stride, c + i * c_stride, c_stride, depth,
+                  columns, 1);
+    }
+}

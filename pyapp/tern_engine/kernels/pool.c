@@ -1,0 +1,42 @@
+// From token rows to the embedding: final layer norm, mean over tokens, projection, unit length.
+#include "ops.h"
+#include "tern.h"
+
+// target [text][d_model] = mean over the text's rows of LN(source; gamma, beta).
+void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
+    float *target = floats(o->target) + index * o->d_model;
+    for (uint32_t k = 0; k < o->d_model; k += 4) STORE(target + k, ZERO);
+    for (uint32_t row = 0; row < text.rows; row++) {
+        const float *x = floats(o->source) + (text.first + row) * o->d_model;
+        struct moments m = row_moments(x, o->d_model);
+        for (uint32_t k = 0; k < o->d_model; k += 4) {
+            vec normed = affine_norm(LOAD(x + k), m, floats(o->gamma) + k, floats(o->beta) + k);
+            STORE(target + k, ADD(LOAD(target + k), normed));
+        }
+    }
+    vec count = SPLAT((float)text.rows);
+    for (uint32_t k = 0; k < o->d_model; k += 4) {
+        STORE(target + k, wasm_f32x4_div(LOAD(target + k), count));
+    }
+}
+
+// target [text][padded] = normalize(source weights + bias); weights [d_model][padded], the
+// columns past output_dim zero, so that they add nothing to the length.
+void op_project(const struct project_operands *o, uint32_t texts) {
+    matmul(floats(o->source), o->d_model, floats(o->weights), o->padded, floats(o->target),
+           o->padded, texts, o->d_model, o->padded);
+    for (uint32_t text = 0; text < texts; text++) {
+        float *y = floats(o->target) + text * o->padded;
+        vec squares = ZERO;
+        for (uint32_t n = 0; n < o->padded; n += 4) {
+            vec v = ADD(LOAD(y + n), LOAD(floats(o->bias) + n));
+            STORE(y + n, v);
+            squares = ADD(squares, MUL(v, v));
+        }
+        float length = __builtin_sqrtf(lane_sum(squares));
+        vec divisor = SPLAT(length > 1e-12f ? length : 1e-12f);
+        for (uint32_t n = 0; n < o->padded; n += 4) {
+            STORE(y + n, wasm_f32x4_div(LOAD(y + n), divisor));
+        }
+    }
+}

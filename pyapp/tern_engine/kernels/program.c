@@ -1,0 +1,62 @@
+// Runs the program that encoder.py laid in memory: the forward pass of one text or of many.
+#include "ops.h"
+#include "table.h"
+#include "tern.h"
+
+void op_quantize(const struct quantize_operands *o, struct span span);
+void op_product(const struct product_operands *o, struct span span);
+void op_attend(const struct attend_operands *o, struct span text);
+void op_pool(const struct pool_operands *o, struct span text, uint32_t index);
+void op_project(const struct project_operands *o, uint32_t texts);
+
+static void op_gather(const struct gather_operands *o, uint32_t rows) {
+    for (uint32_t row = 0; row < rows; row++) {
+        read_row(o, (uint32_t)ints(o->ids)[row], floats(o->target) + row * o->d_model);
+    }
+}
+
+// Instructions that a `rows` instruction may hold: those that treat each row by itself.
+static void run_rows(const uint32_t *instruction, uint32_t count, struct span span) {
+    for (uint32_t i = 0; i < count; i++, instruction += INSTRUCTION_WORDS) {
+        const void *operands = instruction + 1;
+        if (instruction[0] == OP_QUANTIZE) op_quantize(operands, span);
+        else op_product(operands, span);
+    }
+}
+
+// Embeds `texts` texts: their ids stand one after another, lengths[i] of them for text i.
+EXPORT(run)
+void run(uint32_t program, uint32_t count, uint32_t texts, uint32_t lengths) {
+    const uint32_t *length = (const uint32_t *)ints(lengths);
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < texts; i++) total += length[i];
+
+    const uint32_t *instruction = (const uint32_t *)ints(program);
+    for (uint32_t at = 0; at < count; at++, instruction += INSTRUCTION_WORDS) {
+        const void *operands = instruction + 1;
+        switch (instruction[0]) {
+            case OP_GATHER: op_gather(operands, total); break;
+            case OP_ROWS: {
+                const struct rows_operands *o = operands;
+                for (uint32_t row = 0; row < total; row += o->chunk) {
+                    struct span span = {row, minimum(o->chunk, total - row)};
+                    run_rows(instruction + INSTRUCTION_WORDS, o->count, span);
+                }
+                at += o->count;
+                instruction += o->count * INSTRUCTION_WORDS;
+                break;
+            }
+            case OP_ATTEND:
+            case OP_POOL: {
+                struct span text = {0, 0};
+                for (uint32_t i = 0; i < texts; i++, text.first += text.rows) {
+                    text.rows = length[i];
+                    if (instruction[0] == OP_ATTEND) op_attend(operands, text);
+                    else op_pool(operands, text, i);
+                }
+                break;
+            }
+            case OP_PROJECT: op_project(operands, texts); break;
+        }
+    }
+}
