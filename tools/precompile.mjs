@@ -1,11 +1,12 @@
 /**
  * Compiles Python to bytecode inside Pyodide itself, since bytecode fits one Python version only.
  *
- *     node tools/precompile.mjs PYODIDE_DIR PACKAGE.zip OUT_DIR
+ *     node tools/precompile.mjs {stdlib,engine} PYODIDE_DIR PACKAGE.zip OUT_DIR
  *
- * Writes into OUT_DIR:
+ * "stdlib" writes into OUT_DIR
  *   python_stdlib.zip          the whole standard library as .pyc; boots in a third of the time
- *   python_stdlib_engine.zip   of it what Pyodide's own packages and the engine import
+ * and "engine"
+ *   python_stdlib_engine.zip   of it what Pyodide's own packages and PACKAGE.zip import
  *   package.zip                PACKAGE.zip with its .py compiled
  * The zips are stored, not deflated: Python reads them without inflating, and servers compress them
  * better. The .pyc are unchecked: Python looks for no source beside them. The same input gives the
@@ -15,15 +16,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [pyodideDir, packageZip, outDir] = process.argv.slice(2).map((path) => resolve(path));
+const part = process.argv[2];
+const [pyodideDir, packageZip, outDir] = process.argv.slice(3).map((path) => resolve(path));
 const { loadPyodide } = await import(pathToFileURL(`${pyodideDir}/pyodide.mjs`).href);
 const python = await loadPyodide({ indexURL: `${pyodideDir}/` });
+const script = new URL("./precompile_inside.py", import.meta.url);
 python.FS.writeFile("/package.zip", readFileSync(packageZip));
-python.FS.writeFile(
-  "/precompile.py",
-  readFileSync(new URL("./precompile_inside.py", import.meta.url)),
-);
-python.runPython("import sys; sys.path.insert(0, '/'); import precompile; precompile.main()");
-for (const name of ["python_stdlib.zip", "python_stdlib_engine.zip", "package.zip"]) {
+python.FS.writeFile("/precompile_inside.py", readFileSync(script));
+python.runPython(`import sys; sys.path.insert(0, "/"); import precompile_inside`);
+python.runPython(`precompile_inside.main("${part}")`);
+for (const name of python.FS.readdir("/out").filter((entry) => entry.endsWith(".zip"))) {
   writeFileSync(`${outDir}/${name}`, python.FS.readFile(`/out/${name}`));
 }

@@ -10,7 +10,9 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-STDLIB = f"/lib/python{sys.version_info.major}{sys.version_info.minor}.zip"
+MAJOR, MINOR = sys.version_info[:2]
+STDLIB = f"/lib/python{MAJOR}{MINOR}.zip"
+SITE_PACKAGES = f"/lib/python{MAJOR}.{MINOR}/site-packages"
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 UNCHECKED_HASH_PYC = (1).to_bytes(4, "little")
 
@@ -84,14 +86,17 @@ def import_everything(stdlib: zipfile.ZipFile, package: zipfile.ZipFile) -> None
                 raise
 
 
-def main() -> None:
+def main(part: str) -> None:
+    """Write /out/*.zip of one part, as precompile.mjs says."""
     Path("/out").mkdir()
     stdlib, package = zipfile.ZipFile(STDLIB), zipfile.ZipFile("/package.zip")
     everything = [name for name in stdlib.namelist() if not name.endswith("/")]
-    write_zip("/out/python_stdlib.zip", compiled(stdlib, everything, STDLIB, 2))
-    site = f"{sys.prefix}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
-    write_zip("/out/package.zip", compiled(package, package.namelist(), site, 0))
-    # Last, because it changes what is imported.
-    import_everything(stdlib, package)
-    wanted = [name for name in everything if name in loaded_files()]
-    write_zip("/out/python_stdlib_engine.zip", compiled(stdlib, wanted, STDLIB, 2))
+    if part == "stdlib":
+        write_zip("/out/python_stdlib.zip", compiled(stdlib, everything, STDLIB, 2))
+    elif part == "engine":
+        write_zip("/out/package.zip", compiled(package, package.namelist(), SITE_PACKAGES, 0))
+        import_everything(stdlib, package)
+        wanted = [name for name in everything if name in loaded_files()]
+        write_zip("/out/python_stdlib_engine.zip", compiled(stdlib, wanted, STDLIB, 2))
+    else:
+        raise ValueError(f"part {part!r}: expected 'stdlib' or 'engine'")

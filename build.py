@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Builds and tests the Tern engine: python3 build.py TARGET.
+
+Needs Python 3.11 or newer, Node 20 or newer and npm. The rest is installed, in exact versions, into
+.venv and node_modules on the first run. Each run makes again only what changed since the last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tools.recipes import Recipes
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+FORMATS = ("int4", "int8", "ternary", "fp32")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What `build.py NAME` does.
+
+    help     one line
+    needs    names of requirements/<name>.txt to install, and "npm"
+    run      options -> exit code
+    """
+
+    help: str
+    needs: tuple[str, ...]
+    run: Callable[[argparse.Namespace], int]
+
+
+def kernels(options: argparse.Namespace) -> int:
+    return _make(lambda recipes: [recipes.kernel(table) for table in FORMATS])
+
+
+def tables(options: argparse.Namespace) -> int:
+    return _make(lambda recipes: recipes.tables())
+
+
+def wheel(options: argparse.Namespace) -> int:
+    return _make(lambda recipes: recipes.wheel(options.embedding, options.model, options.out))
+
+
+def web(options: argparse.Namespace) -> int:
+    return _make(lambda recipes: recipes.site())
+
+
+def everything(options: argparse.Namespace) -> int:
+    return _make(lambda recipes: recipes.everything())
+
+
+def demo(options: argparse.Namespace) -> int:
+    code = web(options)
+    if code == 0:
+        from tools.serve import serve
+
+        serve(ROOT / "dist" / "web", options.port, "/demo/")
+    return code
+
+
+def test(options: argparse.Namespace) -> int:
+    code = everything(options)
+    if code != 0:
+        return code
+    _ensure_chromium()
+    arguments = [*(["--full"] if options.full else []), *options.rest]
+    codes = [_run([sys.executable, "-m", "pytest", *arguments], PYTHONPATH=str(ROOT / "pyapp"))]
+    if not options.rest:  # a selection of Python tests was asked for otherwise
+        scripts = sorted(map(str, (ROOT / "tests" / "js").rglob("*.test.mjs")))
+        codes.insert(0, _run(["node", "--test", *scripts]))
+    return max(codes)
+
+
+def bench(options: argparse.Namespace) -> int:
+    code = everything(options)
+    python_path = str(ROOT / "pyapp")
+    return code or _run([sys.executable, "-m", "bench", *options.rest], PYTHONPATH=python_path)
+
+
+def clean(options: argparse.Namespace) -> int:
+    package = ROOT / "pyapp" / "tern_engine"
+    paths = [ROOT / "build", ROOT / "dist", package / "data", *package.glob("_build_*.py")]
+    if options.all:
+        paths += [VENV, ROOT / "node_modules"]
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.exists():
+            path.unlink()
+        else:
+            continue
+        print(f"removed: {path.relative_to(ROOT)}")
+    return 0
+
+
+TARGETS = {
+    "kernels": Target("compile the C kernels, one module a table format", ("build",), kernels),
+    "tables": Target("regenerate the committed generated files", ("build", "test"), tables),
+    "wheel": Target("build the wheel of one table format", ("build",), wheel),
+    "web": Target("assemble dist/web: engine, Pyodide and demo page", ("build", "npm"), web),
+    "all": Target("all of the above, in all formats", ("build", "test", "npm"), everything),
+    "demo": Target("build what the demo page needs and serve it", ("build", "npm"), demo),
+    "test": Target("build everything and run all tests", ("build", "test", "npm"), test),
+    "bench": Target(
+        "measure the engine beside its peers", ("build", "test", "bench", "npm"), bench
+    ),
+    "clean": Target("remove what was built; --all also what was installed", (), clean),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    command = argparse.ArgumentParser(
+        prog="build.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    commands = command.add_subparsers(dest="target", required=True, metavar="TARGET")
+    parsers = {
+        name: commands.add_parser(name, help=target.help, description=target.help)
+        for name, target in TARGETS.items()
+    }
+    option = parsers["wheel"].add_argument
+    option("--embedding", choices=FORMATS, default="int4", help="table format (default: int4)")
+    option("--model", type=Path, help="a .bin of that format (default: the committed model)")
+    option("--out", type=Path, default=ROOT / "dist", help="folder (default: dist)")
+    parsers["demo"].add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    parsers["test"].add_argument("--full", action="store_true", help="exhaustive and soak runs too")
+    parsers["clean"].add_argument("--all", action="store_true", help=".venv and node_modules too")
+    for name, what in (("test", "pytest"), ("bench", "the benchmark")):
+        parsers[name].epilog = f"Further arguments are passed on to {what}."
+    return command
+
+
+def main(arguments: list[str]) -> int:
+    if sys.version_info < (3, 11):  # noqa: UP036 - this may run before anything is checked
+        sys.exit("build.py needs Python 3.11 or newer")
+    if not arguments or arguments[0] == "help":
+        parser().print_help()
+        return 0
+    options, rest = parser().parse_known_args(arguments)
+    if rest and options.target not in ("test", "bench"):
+        parser().error(f"unknown arguments: {' '.join(rest)}")
+    options.rest = rest
+    target = TARGETS[options.target]
+    groups = [need for need in target.needs if need != "npm"]
+    if groups:
+        _ensure_python_packages(groups)
+        if Path(sys.prefix).resolve() != VENV.resolve():
+            return _run([str(VENV_PYTHON), str(Path(__file__).resolve()), *arguments])
+    if "npm" in target.needs:
+        _ensure_npm_packages()
+    return target.run(options)
+
+
+def _make(recipe: Callable[[Recipes], object]) -> int:
+    """Run a recipe and print its artifacts; a refused model is a message and exit code 1."""
+    from tools.recipes import Recipes, build_lock
+
+    with build_lock():
+        recipes = Recipes()
+        try:
+            recipe(recipes)
+        except Exception as error:
+            if not hasattr(error, "code"):
+                raise
+            print(f"{error.code}: {error}", file=sys.stderr)
+            return 1
+        recipes.report()
+    return 0
+
+
+def _ensure_python_packages(groups: list[str]) -> None:
+    """Make .venv and install requirements/<group>.txt of each group that changed."""
+    if not VENV_PYTHON.exists():
+        print("making .venv", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+    for group in groups:
+        pins = ROOT / "requirements" / f"{group}.txt"
+        install = [str(VENV_PYTHON), "-m", "pip", "install", "--quiet", "--no-deps"]
+        install += ["--disable-pip-version-check", "-r", str(pins)]
+        _when_changed(VENV / f"installed-{group}", pins, f"installing {pins.name}", install)
+
+
+def _ensure_npm_packages() -> None:
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        sys.exit("build.py needs Node 20 or newer, and npm")
+    lock = ROOT / "package-lock.json"
+    stamp = ROOT / "node_modules" / ".installed"
+    _when_changed(stamp, lock, "npm ci", [npm, "ci", "--no-fund", "--no-audit"])
+
+
+def _when_changed(stamp: Path, source: Path, what: str, command: list[str]) -> None:
+    """Run `command` unless `stamp` says that it ran for this content of `source`."""
+    content = hashlib.sha256(source.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == content:
+        return
+    print(what, flush=True)
+    subprocess.run(command, cwd=ROOT, check=True)
+    stamp.write_text(content)
+
+
+def _ensure_chromium() -> None:
+    """Install a Chromium for the browser tests where there is none."""
+    if any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        return
+    if shutil.which("apt-get") and getattr(os, "geteuid", lambda: 1)() == 0:
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
+        for command in (["apt-get", "update", "-qq"], install):
+            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    else:
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=True)
+
+
+def _run(command: list[str], **variables: str) -> int:
+    """Run a command from the repository's root; its exit code."""
+    sys.stdout.flush()
+    return subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **variables}, check=False
+    ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

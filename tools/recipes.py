@@ -1,0 +1,216 @@
+"""How each artifact is made from which files. build.py is the command line above this."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tools import website
+from tools.kernels import TABLES, compile_kernel, kernel_inputs
+from tools.ledger import ROOT, Ledger, empty_folder, files_under
+from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, write_payload
+from tools.sizes import report
+
+BUILD = ROOT / "build"
+DIST = ROOT / "dist"
+GENERATORS = {
+    "unicode": ("pyapp/tern_engine/_unicode.py",),
+    "errors": ("web/errors-list.js",),
+    "ops": ("pyapp/tern_engine/kernels/ops.h", "pyapp/tern_engine/kernels/_ops.py"),
+}
+
+
+class Recipes:
+    """Makes artifacts, each step only when needed, and prints what it did."""
+
+    def __init__(self) -> None:
+        self._ledger = Ledger(BUILD / "ledger.json")
+        self.made: list[Path] = []
+
+    def report(self) -> None:
+        """Print the sizes of everything asked for, made now or before."""
+        report(self.made, BUILD / "sizes.json")
+
+    def tables(self) -> None:
+        """Regenerate the committed generated files, and say which changed."""
+        for name, targets in GENERATORS.items():
+            script = ROOT / "tools" / f"generate_{name}.py"
+            outputs = [ROOT / target for target in targets]
+            inputs = [script, PACKAGE / "errors.py", ROOT / "requirements" / "test.txt"]
+            before = [path.read_bytes() if path.exists() else b"" for path in outputs]
+            self._step(
+                f"tables {name}", inputs, outputs, lambda script=script: run_python(str(script))
+            )
+            for path, content in zip(outputs, before, strict=True):
+                if path.read_bytes() != content:
+                    print(f"  changed: {path.relative_to(ROOT)}")
+
+    def kernel(self, table: str) -> Path:
+        out = BUILD / "kernels" / f"kernels-{table}.wasm"
+        self._step(f"kernel {table}", kernel_inputs(), [out], lambda: compile_kernel(table, out))
+        return self._made(out)
+
+    def model(self, table: str) -> Path:
+        """The committed int4 model in another table format; for int4 a copy of it."""
+        out = BUILD / "models" / f"model-{table}.bin"
+        pack = ROOT / "training" / "pack"
+        inputs = [DEFAULT_MODEL, pack, PACKAGE / "format.py", PACKAGE / "embeddings"]
+        self._step(f"model {table}", inputs, [out], lambda: _convert(table, out))
+        return self._made(out)
+
+    def in_place(self) -> None:
+        """Make pyapp/tern_engine itself the int4 build."""
+        outputs = [PACKAGE / "data", PACKAGE / "_build_int4.py"]
+        kernel = self.kernel("int4")
+        version = _project()["project"]["version"]
+        inputs = [DEFAULT_MODEL, TOKENIZER, kernel, *_payload_code()]
+
+        def make() -> None:
+            for other in PACKAGE.glob("_build_*.py"):
+                other.unlink()
+            empty_folder(PACKAGE / "data")
+            write_payload("int4", version, DEFAULT_MODEL, PACKAGE, kernel)
+
+        self._step("pyapp as the int4 build", inputs, outputs, make, extra=version)
+
+    def wheel(self, table: str, model: Path | None = None, out: Path = DIST) -> Path:
+        """The wheel of one table format. Raises a TernError when the model is of another."""
+        if model is None:
+            model = DEFAULT_MODEL if table == "int4" else self.model(table)
+        kernel = self.kernel(table)
+        project = _project()
+        name = f"tern_engine_emb_{table}-{project['project']['version']}-py3-none-any.whl"
+        inputs = [*_package_sources(), *_payload_code(), TOKENIZER, model, kernel]
+        inputs += [ROOT / name for name in ("pyproject.toml", "hatch_build.py", "README.md")]
+        inputs += [ROOT / name for name in website.LICENSES]
+        self._step(
+            f"wheel {table} in {out}",
+            inputs,
+            [out / name],
+            lambda: _build_wheel(project, table, model, kernel, out),
+        )
+        return self._made(out / name)
+
+    def package(self, table: str) -> Path:
+        """The default wheel of a format, unpacked: a folder for PYTHONPATH."""
+        wheel, out = self.wheel(table), BUILD / "packages" / table
+
+        def make() -> None:
+            empty_folder(out)
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(out)
+
+        self._step(f"package {table}", [wheel], [out], make)
+        return out
+
+    def site(self, table: str = "int4") -> Path:
+        wheel, package = self.wheel(table), self.package(table)
+        bytecode, micropip = BUILD / "bytecode", BUILD / "micropip"
+        package_zip = BUILD / "bytecode" / "source" / "package.zip"
+        code = [ROOT / "tools" / "precompile.mjs", ROOT / "tools" / "precompile_inside.py"]
+        code.append(website.PYODIDE / "package.json")
+        script = ROOT / "tools" / "website.py"
+        out = DIST / "web"
+
+        self._step(
+            "package.zip", [wheel, script], [package_zip],
+            lambda: website.zip_package(wheel, package_zip),
+        )  # fmt: skip
+        self._step(
+            "standard library", code, [bytecode / "python_stdlib.zip"],
+            lambda: website.precompile("stdlib", package_zip, bytecode),
+        )  # fmt: skip
+        self._step(
+            "bytecode", [*code, package_zip],
+            [bytecode / "python_stdlib_engine.zip", bytecode / "package.zip"],
+            lambda: website.precompile("engine", package_zip, bytecode),
+        )  # fmt: skip
+        self._step(
+            "micropip", [script], [micropip], lambda: website.download_micropip(micropip)
+        )  # fmt: skip
+        inputs = [script, wheel, micropip, *bytecode.glob("*.zip"), *website.site_sources()]
+        self._step(
+            "site", inputs, [out],
+            lambda: website.assemble(
+                out, wheel=wheel, package=package, bytecode=bytecode, micropip=micropip,
+                table=table,
+            ),
+        )  # fmt: skip
+        return self._made(out)
+
+    def everything(self) -> None:
+        self.tables()
+        self.in_place()
+        for table in TABLES:
+            self.package(table)
+        self.model("int4")
+        self.site()
+
+    def _made(self, path: Path) -> Path:
+        if path not in self.made:
+            self.made.append(path)
+        return path
+
+    def _step(self, name: str, *arguments: Any, **options: Any) -> None:
+        if self._ledger.step(name, *arguments, **options):
+            print(f"made: {name}", flush=True)
+
+
+def run_python(*arguments: str) -> None:
+    """Run this interpreter from the repository's root, with pyapp to import from."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pyapp")}
+    subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=True)
+
+
+@contextmanager
+def build_lock() -> Iterator[None]:
+    """Hold off other builds in this checkout, where the system can."""
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / "lock").open("w") as file:
+        try:
+            import fcntl
+        except ImportError:
+            yield
+            return
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def _package_sources() -> list[Path]:
+    """The package's committed files."""
+    return [
+        path
+        for path in files_under([PACKAGE])
+        if path.parent != PACKAGE / "data" and not path.name.startswith("_build_")
+    ]
+
+
+def _payload_code() -> list[Path]:
+    return [ROOT / "tools" / "payload.py", PACKAGE / "format.py", PACKAGE / "embeddings"]
+
+
+def _convert(table: str, out: Path) -> None:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    run_python("-m", "training.pack", "convert", str(DEFAULT_MODEL), str(out), "--embedding", table)
+
+
+def _build_wheel(project: dict[str, Any], table: str, model: Path, kernel: Path, out: Path) -> None:
+    """Build with the committed pyproject.toml, but for the name and the hook's two files."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    project["project"]["name"] = f"tern-engine-emb-{table}"
+    hook = project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
+    hook |= {"model": str(model.resolve()), "kernel": str(kernel.resolve())}
+    builder = WheelBuilder(str(ROOT), config=project)
+    list(builder.build(directory=str(out), versions=["standard"]))

@@ -1,0 +1,156 @@
+"""A static file server for development: python3 -m tools.serve FOLDER [--port N]
+
+It answers GET and HEAD on this machine only. WebAssembly is sent as application/wasm, without which
+Pyodide hangs; every answer is revalidated with an ETag; nothing outside the folder is reachable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import posixpath
+import sys
+from collections.abc import Sequence
+from email.utils import formatdate
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+HOST = "127.0.0.1"
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".wasm": "application/wasm",
+    ".zip": "application/zip",
+    ".whl": "application/zip",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".txt": "text/plain; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+    ".ts": "text/plain; charset=utf-8",
+}
+BINARY = "application/octet-stream"
+CHUNK = 1 << 18
+
+
+class StaticHandler(BaseHTTPRequestHandler):
+    """Serves the folder that a subclass names in `root`."""
+
+    root: Path
+    quiet = False
+    protocol_version = "HTTP/1.1"
+    server_version = "tern-serve"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def _answer(self, *, with_body: bool) -> None:
+        path = urlsplit(self.path).path
+        file = self._find(path)
+        if file is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+        elif file.is_dir():
+            if not path.endswith("/"):
+                self._redirect(f"{quote(posixpath.basename(unquote(path)))}/")
+            elif (file / "index.html").is_file():
+                self._send_file(file / "index.html", with_body=with_body)
+            else:
+                self.send_error(HTTPStatus.NOT_FOUND)
+        else:
+            self._send_file(file, with_body=with_body)
+
+    def _find(self, url_path: str) -> Path | None:
+        """The file or folder of a URL path; None when there is none inside the root."""
+        path = unquote(url_path)
+        if "\0" in path or "\\" in path:
+            return None
+        root = self.root.resolve()
+        # Resolved before the check, so that neither ".." nor a link leads out.
+        found = (root / path.lstrip("/")).resolve()
+        if found.is_relative_to(root) and (found.is_file() or found.is_dir()):
+            return found
+        return None
+
+    def _send_file(self, file: Path, *, with_body: bool) -> None:
+        with file.open("rb") as content:
+            tag = f'"{hashlib.file_digest(content, "sha256").hexdigest()[:32]}"'
+            length = content.seek(0, os.SEEK_END)
+            content.seek(0)
+            known = {t.strip() for t in self.headers.get("If-None-Match", "").split(",")}
+            unchanged = tag in known
+            self.send_response(HTTPStatus.NOT_MODIFIED if unchanged else HTTPStatus.OK)
+            self.send_header("ETag", tag)
+            self.send_header("Cache-Control", "no-cache")
+            self.send_header("Last-Modified", formatdate(file.stat().st_mtime, usegmt=True))
+            if not unchanged:
+                self.send_header("Content-Type", TYPES.get(file.suffix, BINARY))
+                self.send_header("Content-Length", str(length))
+            self.end_headers()
+            while with_body and not unchanged and (chunk := content.read(CHUNK)):
+                self.wfile.write(chunk)
+
+    def _redirect(self, location: str) -> None:
+        self.send_response(HTTPStatus.MOVED_PERMANENTLY)
+        self.send_header("Location", location)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def end_headers(self) -> None:
+        self.send_header("X-Content-Type-Options", "nosniff")
+        super().end_headers()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        if not self.quiet:
+            super().log_message(format, *arguments)
+
+
+class StaticServer(ThreadingHTTPServer):
+    """Threads, so that a page's parallel requests do not wait for each other."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        # A page that is closed while it loads is no error.
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+def make_server(root: Path, port: int = 0, *, quiet: bool = False) -> ThreadingHTTPServer:
+    """A server of `root` on 127.0.0.1, bound but not running; port 0 takes a free one.
+
+    Run it with serve_forever(); its port is server_address[1].
+    """
+    handler = type("Handler", (StaticHandler,), {"root": root, "quiet": quiet})
+    return StaticServer((HOST, port), handler)
+
+
+def serve(root: Path, port: int, path: str = "/") -> None:
+    """Serve `root` until interrupted, after printing the URL of `path`."""
+    with make_server(root, port, quiet=True) as server:
+        print(f"http://{HOST}:{server.server_address[1]}{path}  (Ctrl-C ends it)", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Serve a folder on this machine.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args(arguments)
+    serve(options.folder, options.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Assembles dist/web: all that a page needs, in one folder that any static server can serve.
+
+manifest.json              which files a load needs, their sizes and hashes
+*.js, *.d.ts, demo/        the shim and the demo page
+tern-engine-emb-int4.zip   the Python package without its model and kernel, as bytecode
+model-int4.bin, kernels-int4.wasm
+pyodide/                   the runtime from npm, the standard library as bytecode, and, for
+                           loadPackage and micropip, a lock file that lists the wheels beside it
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tools.ledger import ROOT, digest, empty_folder
+
+PYODIDE = ROOT / "node_modules" / "pyodide"
+RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
+PRECOMPILE = ROOT / "tools" / "precompile.mjs"
+MICROPIP = "micropip==0.11.1"
+# micropip is chosen by the Python inside Pyodide, not by the one that builds.
+PYODIDE_PYTHON = "3.14"
+LICENSES = ("LICENSE", "THIRD_PARTY_NOTICES.md", "LICENSES")
+
+
+def precompile(part: str, package_zip: Path, out: Path) -> None:
+    """Run tools/precompile.mjs for `part`, "stdlib" or "engine"; its output lands in `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    command = ["node", str(PRECOMPILE), part, str(PYODIDE), str(package_zip), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"compiling Python inside Pyodide failed:\n{done.stderr[-4000:]}")
+
+
+def download_micropip(out: Path) -> None:
+    """Put micropip's wheel into the empty folder `out`."""
+    empty_folder(out)
+    command = [
+        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+        "--dest", str(out), "--no-deps", "--only-binary=:all:",
+        "--python-version", PYODIDE_PYTHON, MICROPIP,
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+
+
+def zip_package(wheel: Path, out: Path) -> None:
+    """The wheel's tern_engine folder without what a page fetches as files of its own."""
+    left_out = {"tern_engine/data/model.bin", "tern_engine/data/kernels.wasm"}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(out, "w") as target:
+        for info in sorted(source.infolist(), key=lambda info: info.filename):
+            if info.filename.startswith("tern_engine/") and info.filename not in left_out:
+                entry = zipfile.ZipInfo(info.filename)  # a fixed date
+                target.writestr(entry, source.read(info))
+
+
+def lock_file(wheels: Iterable[Path], base: Path) -> dict[str, Any]:
+    """A pyodide-lock.json for this Pyodide that lists just `wheels`, which lie in `base`.
+
+    pyodide-lock reads the wheels' metadata. Its `info` has a field that this Pyodide's own lock
+    file lacks, so that part is taken over from there.
+    """
+    from pyodide_lock.spec import InfoSpec, PyodideLockSpec
+    from pyodide_lock.utils import add_wheels_to_spec
+
+    info = json.loads((PYODIDE / "pyodide-lock.json").read_text("utf-8"))["info"]
+    version = json.loads((PYODIDE / "package.json").read_text("utf-8"))["version"]
+    spec = PyodideLockSpec(info=InfoSpec(version=version, **info), packages={})
+    spec = add_wheels_to_spec(spec, list(wheels), base_path=base)
+    spec.check_wheel_filenames()
+    packages = spec.model_dump()["packages"]
+    return {"info": info, "packages": dict(sorted(packages.items()))}
+
+
+def assemble(
+    out: Path, *, wheel: Path, package: Path, bytecode: Path, micropip: Path, table: str
+) -> None:
+    """Write the site into `out`, emptied first.
+
+    wheel      the build's wheel
+    package    the wheel, unpacked
+    bytecode   folder that precompile() wrote to
+    micropip   folder that holds micropip's wheel
+    """
+    empty_folder(out)
+    runtime = out / "pyodide"
+    runtime.mkdir()
+    for name in RUNTIME:
+        shutil.copyfile(PYODIDE / name, runtime / name)
+    for name in ("python_stdlib.zip", "python_stdlib_engine.zip"):
+        shutil.copyfile(bytecode / name, runtime / name)
+    wheels = [wheel, *micropip.glob("*.whl")]
+    hosted = [Path(shutil.copyfile(source, runtime / source.name)) for source in wheels]
+    lock = json.dumps(lock_file(hosted, runtime), indent=1)
+    (runtime / "pyodide-lock.json").write_text(lock, "utf-8")
+
+    name = f"tern-engine-emb-{table}"
+    shutil.copyfile(bytecode / "package.zip", out / f"{name}.zip")
+    shutil.copyfile(package / "tern_engine/data/model.bin", out / f"model-{table}.bin")
+    shutil.copyfile(package / "tern_engine/data/kernels.wasm", out / f"kernels-{table}.wasm")
+    _copy_sources(out)
+
+    files = {role: f"pyodide/{role}" for role in (*RUNTIME, "pyodide-lock.json")} | {
+        "python_stdlib.zip": "pyodide/python_stdlib_engine.zip",
+        "python_stdlib_full.zip": "pyodide/python_stdlib.zip",
+        "package": f"{name}.zip",
+        "model": f"model-{table}.bin",
+        "kernels": f"kernels-{table}.wasm",
+        "wheel": f"pyodide/{wheel.name}",
+        "micropip": f"pyodide/{hosted[1].name}",
+    }
+    version, fingerprint = _identity(package, table)
+    manifest = {
+        "name": name,
+        "version": version,
+        "embedding": table,
+        "fingerprint": fingerprint,
+        "files": {role: _entry(out, path) for role, path in files.items()},
+    }
+    (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+
+
+def site_sources() -> list[Path]:
+    """What _copy_sources reads."""
+    return [
+        *sorted((ROOT / "web").glob("*.js")),
+        *sorted((ROOT / "web").glob("*.d.ts")),
+        ROOT / "web" / "demo",
+        ROOT / "assets" / "demo-corpus.json",
+        *(ROOT / name for name in LICENSES),
+    ]
+
+
+def _copy_sources(out: Path) -> None:
+    for source in site_sources():
+        if source.is_dir():
+            shutil.copytree(source, out / source.name)
+        elif source.suffix == ".json":
+            shutil.copyfile(source, out / "demo" / source.name)
+        else:
+            shutil.copyfile(source, out / source.name)
+
+
+def _entry(out: Path, path: str) -> dict[str, object]:
+    file = out / path
+    return {"path": path, "bytes": file.stat().st_size, "sha256": digest(file)}
+
+
+def _identity(package: Path, table: str) -> tuple[str, str]:
+    """(version, fingerprint) as the build's stamp says them."""
+    stamp: dict[str, Any] = {}
+    exec((package / f"tern_engine/_build_{table}.py").read_text("utf-8"), stamp)
+    return stamp["VERSION"], stamp["MODEL_SHA256"]
