@@ -27,10 +27,10 @@ DEFAULT_MODEL = ROOT / "assets" / "model-int4.bin"
 
 @contextmanager
 def engine_modules(*names: str) -> Iterator[list[Any]]:
-    """Submodules of tern_engine, also in a checkout that is no build yet.
+    """Submodules of this checkout's tern_engine, without importing the package itself.
 
-    Importing the package itself needs a build (and is refused without one), so an empty stand-in
-    takes its place while the submodules are used: they import others as they go.
+    That would run the engine's code, and is refused where stamps of two builds lie about. An empty
+    stand-in takes the package's place while the submodules are used: they import others as they go.
     """
     known = _forget_engine()
     stand_in = types.ModuleType("tern_engine")

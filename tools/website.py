@@ -36,7 +36,9 @@ def precompile(part: str, package_zip: Path, out: Path) -> None:
     command = ["node", str(PRECOMPILE), part, str(PYODIDE), str(package_zip), str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"compiling Python inside Pyodide failed:\n{done.stderr[-4000:]}")
+        # Without the minified source lines that Node quotes.
+        lines = [line for line in done.stderr.splitlines() if line.strip() and len(line) < 300]
+        raise RuntimeError("\n".join(["compiling Python inside Pyodide failed:", *lines]))
 
 
 def download_micropip(out: Path) -> None:
@@ -133,7 +135,7 @@ def site_sources() -> list[Path]:
         *sorted((ROOT / "web").glob("*.js")),
         *sorted((ROOT / "web").glob("*.d.ts")),
         ROOT / "web" / "demo",
-        ROOT / "assets" / "demo-corpus.json",
+        *sorted((ROOT / "assets").glob("demo-*.json")),
         *(ROOT / name for name in LICENSES),
     ]
 
