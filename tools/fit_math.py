@@ -47,7 +47,8 @@ def fit_tail(degree: int = 6, power: int = 16, limit: float = 6.0) -> F64:
     tail = np.array([0.5 * math.erfc(float(v) * math.sqrt(0.5)) for v in t])
     root = tail ** (-1.0 / power)
     weight = np.maximum(t, 0.05) * power * tail / root
-    return lawson(np.stack([t**k for k in range(degree + 1)], axis=1) * weight[:, None], root * weight)
+    powers = np.stack([t**k for k in range(degree + 1)], axis=1)
+    return lawson(powers * weight[:, None], root * weight)
 
 
 def horner32(coefficients: F64, z: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-import js  # type: ignore[import-not-found]
+import js
 
 from .build import find_build
 from .engine import Engine
@@ -65,9 +65,7 @@ class Bridge:
             ids = [engine.tokenizer.tokenize(text) for text in texts]
             for group in engine._groups(ids):
                 engine._run(group)
-                floats = js.Float32Array.new(
-                    self.memory.buffer, self._out, len(group) * stride
-                )
+                floats = js.Float32Array.new(self.memory.buffer, self._out, len(group) * stride)
                 for i in range(len(group)):
                     out.set(floats.subarray(i * stride, i * stride + self.dim), at)
                     at += self.dim

@@ -213,6 +213,4 @@ class Encoder:
             words[at : at + len(ids)] = array("I", ids)
             at += len(ids)
         self._window.assign(words)
-        self._kernel.call(
-            "run", self._program, self._count, len(texts), self.scratch.lengths
-        )
+        self._kernel.call("run", self._program, self._count, len(texts), self.scratch.lengths)

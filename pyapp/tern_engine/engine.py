@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -109,7 +110,9 @@ class Engine:
         if isinstance(sentences, str):
             return self.embed(sentences)
         if not isinstance(batch_size, int) or batch_size < 1:
-            raise InvalidInputError(field="batch_size", found=repr(batch_size), expected="1 or more")
+            raise InvalidInputError(
+                field="batch_size", found=repr(batch_size), expected="an int of 1 or more"
+            )
         texts = _checked(sentences)
         rows: list[Any] = []
         for start in range(0, len(texts), batch_size):
@@ -200,8 +203,7 @@ def _open_source(model: Any) -> tuple[Any, int, bytes]:
     if model is None:
         model = (files("tern_engine") / "data" / "model.bin").read_bytes()
     elif isinstance(model, (str, os.PathLike)):
-        with open(model, "rb") as file:
-            model = file.read()
+        model = Path(model).read_bytes()
     if isinstance(model, (bytes, bytearray, memoryview)):
         view = memoryview(model).cast("B")
         return view, len(view), bytes(view[:HEADER_BYTES])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import js  # type: ignore[import-not-found]
-from pyodide.ffi import JsException, to_js  # type: ignore[import-not-found]
+import js
+from pyodide.ffi import JsException, to_js
 
 from ..errors import KernelError, WasmBlockedError, WasmNoSimdError
 

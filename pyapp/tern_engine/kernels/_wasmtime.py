@@ -29,13 +29,13 @@ class WasmtimeKernel:
             compiled = wasmtime.Module(engine, wasm)
         except wasmtime.WasmtimeError as error:
             raise WasmNoSimdError(
-                f"wasmtime {wasmtime.__version__} refused the kernel, expected a host with "
-                f"WebAssembly SIMD: {error}"
+                f"wasmtime refused the kernel, expected a host with WebAssembly SIMD: {error}"
             ) from error
         self._store: Any = wasmtime.Store(engine)
-        self._exports: Any = wasmtime.Instance(self._store, compiled, []).exports(self._store)
-        self._memory: Any = self._exports["memory"]
-        self.heap_base: int = self._exports["__heap_base"].value(self._store)
+        exports: Any = wasmtime.Instance(self._store, compiled, []).exports(self._store)
+        self._exports = exports
+        self._memory = exports["memory"]
+        self.heap_base: int = exports["__heap_base"].value(self._store)
         self._functions: dict[str, Any] = {}
         self._windows: list[_Window] = []
         self._bytes = memoryview(b"")

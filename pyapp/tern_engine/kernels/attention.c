@@ -1,9 +1,10 @@
 // softmax(q k^T / sqrt(d_head)) v for one text, head by head, a block of queries at a time.
 #include "ops.h"
-#include "tern.h"
 #include "vmath.h"
 
 #define QUERY_BLOCK 16
+
+#ifndef TERN_SCALAR
 
 // keys [tokens] rows of `stride` -> transposed [d_head][padded], the columns past `tokens` zero.
 static void transpose_keys(const float *keys, uint32_t stride, float *transposed, uint32_t tokens,
@@ -52,6 +53,31 @@ static void softmax_row(float *scores, uint32_t tokens, uint32_t padded, float s
     vec inverse = SPLAT(1.0f / lane_sum(sum));
     for (uint32_t j = 0; j < padded; j += 4) STORE(scores + j, MUL(LOAD(scores + j), inverse));
 }
+
+#else
+
+static void transpose_keys(const float *keys, uint32_t stride, float *transposed, uint32_t tokens,
+                           uint32_t padded, uint32_t d_head) {
+    for (uint32_t c = 0; c < d_head; c++) {
+        for (uint32_t j = 0; j < padded; j++) {
+            transposed[c * padded + j] = j < tokens ? keys[j * stride + c] : 0.0f;
+        }
+    }
+}
+
+static void softmax_row(float *scores, uint32_t tokens, uint32_t padded, float scale) {
+    float largest = -3.0e38f, sum = 0.0f;
+    for (uint32_t j = 0; j < tokens; j++) {
+        scores[j] *= scale;
+        if (scores[j] > largest) largest = scores[j];
+    }
+    for (uint32_t j = 0; j < tokens; j++) sum += exp_nonpositive(scores[j] - largest);
+    for (uint32_t j = 0; j < padded; j++) {
+        scores[j] = j < tokens ? exp_nonpositive(scores[j] - largest) / sum : 0.0f;
+    }
+}
+
+#endif
 
 // qkv: [tokens][3][heads][padded_head], zero past d_head; target: [tokens][heads * d_head].
 // scratch: transposed keys [padded_head][padded tokens], scores [QUERY_BLOCK][padded tokens],

@@ -1,5 +1,7 @@
 // Float matrix product, used by attention (q k^T and p v) and by the output projection.
-#include "tern.h"
+#include "lanes.h"
+
+#ifndef TERN_SCALAR
 
 #define TILE_ROWS 4
 
@@ -50,3 +52,18 @@ void matmul(const float *a, uint32_t a_stride, const float *b, uint32_t b_stride
                   columns, 1);
     }
 }
+
+#else
+
+void matmul(const float *a, uint32_t a_stride, const float *b, uint32_t b_stride, float *c,
+            uint32_t c_stride, uint32_t rows, uint32_t depth, uint32_t columns) {
+    for (uint32_t i = 0; i < rows; i++) {
+        for (uint32_t n = 0; n < columns; n++) {
+            float sum = 0.0f;
+            for (uint32_t k = 0; k < depth; k++) sum += a[i * a_stride + k] * b[k * b_stride + n];
+            c[i * c_stride + n] = sum;
+        }
+    }
+}
+
+#endif

@@ -1,6 +1,8 @@
 // From token rows to the embedding: final layer norm, mean over tokens, projection, unit length.
+#include "lanes.h"
 #include "ops.h"
-#include "tern.h"
+
+#ifndef TERN_SCALAR
 
 // target [text][d_model] = mean over the text's rows of LN(source; gamma, beta).
 void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
@@ -40,3 +42,35 @@ void op_project(const struct project_operands *o, uint32_t texts) {
         }
     }
 }
+
+#else
+
+void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
+    float *target = floats(o->target) + index * o->d_model;
+    for (uint32_t k = 0; k < o->d_model; k++) target[k] = 0.0f;
+    for (uint32_t row = 0; row < text.rows; row++) {
+        const float *x = floats(o->source) + (text.first + row) * o->d_model;
+        struct moments m = row_moments(x, o->d_model);
+        for (uint32_t k = 0; k < o->d_model; k++) {
+            target[k] += (x[k] - m.mean) * m.scale * floats(o->gamma)[k] + floats(o->beta)[k];
+        }
+    }
+    for (uint32_t k = 0; k < o->d_model; k++) target[k] /= (float)text.rows;
+}
+
+void op_project(const struct project_operands *o, uint32_t texts) {
+    matmul(floats(o->source), o->d_model, floats(o->weights), o->padded, floats(o->target),
+           o->padded, texts, o->d_model, o->padded);
+    for (uint32_t text = 0; text < texts; text++) {
+        float *y = floats(o->target) + text * o->padded, squares = 0.0f;
+        for (uint32_t n = 0; n < o->padded; n++) {
+            y[n] += floats(o->bias)[n];
+            squares += y[n] * y[n];
+        }
+        float length = __builtin_sqrtf(squares);
+        if (length < 1e-12f) length = 1e-12f;
+        for (uint32_t n = 0; n < o->padded; n++) y[n] /= length;
+    }
+}
+
+#endif

@@ -1,17 +1,19 @@
 // Work done once, at load: scanning a model for values it may not hold, and laying weights out.
-#include "tern.h"
+#include "lanes.h"
 
 // Every scan returns the index of the first offending byte or float, or -1.
 
 EXPORT(scan_ternary) int32_t scan_ternary(uint32_t offset, uint32_t size) {
     const uint8_t *code = bytes(offset);
     uint32_t i = 0;
+#ifndef TERN_SCALAR
     vec low_bits = wasm_i8x16_splat(0x55);
     for (; i + 16 <= size; i += 16) {
         vec v = LOAD(code + i);
         vec both = wasm_v128_and(wasm_v128_and(v, wasm_u8x16_shr(v, 1)), low_bits);
         if (wasm_v128_any_true(both)) break;
     }
+#endif
     for (; i < size; i++) {
         if (code[i] & (code[i] >> 1) & 0x55) return (int32_t)i;
     }
@@ -21,12 +23,14 @@ EXPORT(scan_ternary) int32_t scan_ternary(uint32_t offset, uint32_t size) {
 EXPORT(scan_int4) int32_t scan_int4(uint32_t offset, uint32_t size) {
     const uint8_t *code = bytes(offset);
     uint32_t i = 0;
+#ifndef TERN_SCALAR
     for (; i + 16 <= size; i += 16) {
         vec v = LOAD(code + i);
         vec low = wasm_i8x16_eq(wasm_v128_and(v, wasm_i8x16_splat(0x0f)), wasm_i8x16_splat(8));
         vec high = wasm_i8x16_eq(wasm_u8x16_shr(v, 4), wasm_i8x16_splat(8));
         if (wasm_v128_any_true(wasm_v128_or(low, high))) break;
     }
+#endif
     for (; i < size; i++) {
         if ((code[i] & 0x0f) == 8 || code[i] >> 4 == 8) return (int32_t)i;
     }

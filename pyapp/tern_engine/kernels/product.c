@@ -9,13 +9,14 @@
 // Weights (prepare.c): panels of 16 outputs, [panel][columns / 2][2 vectors][4 lanes][2 columns];
 // lane l of vector v holds outputs 8 v + l (low) and 8 v + 4 + l (high) of its panel.
 #include "ops.h"
-#include "tern.h"
 #include "vmath.h"
 
 #define PANEL 16
 #define PAIR_OF_PANEL 16  // int16 of one pair of columns in a panel
 
-// Adds rows x panels sums into `result` [rows][panels][PANEL].
+#ifndef TERN_SCALAR
+
+// Puts rows x panels sums into `result` [rows][panels][PANEL].
 INLINE void tile(const int16_t *x, const int16_t *weights, uint32_t panel_stride,
                  uint32_t columns, uint32_t block, int32_t *result, const int rows,
                  const int panels) {
@@ -108,3 +109,36 @@ void op_product(const struct product_operands *o, struct span span) {
         case MODE_GELU: product(o, span, MODE_GELU); break;
     }
 }
+
+#else
+
+// Sum over columns for one row of a tile, its weight read back from the packed pair.
+static int32_t sum_of(const int16_t *x, uint32_t rows, const int16_t *weights, uint32_t columns,
+                      uint32_t lane) {
+    int32_t sum = 0;
+    for (uint32_t k = 0; k < columns; k++) {
+        int32_t pair = weights[k / 2 * PAIR_OF_PANEL + lane / 8 * 8 + lane % 4 * 2 + k % 2];
+        int32_t low = (pair & 3) == 3 ? -1 : pair & 3, high = (pair - low) / 16384;
+        sum += x[k / 2 * rows * 2 + k % 2] * (lane & 4 ? high : low);
+    }
+    return sum;
+}
+
+void op_product(const struct product_operands *o, struct span span) {
+    float *out = floats(o->target) + (o->target_local ? 0 : span.first * o->stride);
+    for (uint32_t row = 0; row < span.rows; row++) {
+        uint32_t first = row & ~3u, left = span.rows - first;
+        uint32_t rows = left >= 4 ? 4 : left >= 2 && row < first + 2 ? 2 : 1;
+        if (rows == 1) first = row;
+        const int16_t *x = shorts(o->codes) + first * o->columns + (row - first) * 2;
+        for (uint32_t n = 0; n < o->outputs; n++) {
+            const int16_t *panel = shorts(o->weights) + n / PANEL * PANEL * o->columns / 2;
+            float v = (float)sum_of(x, rows, panel, o->columns, n % PANEL) + floats(o->bias)[n];
+            v *= floats(o->inverse_weight)[n] * floats(o->inverse_scale)[row];
+            float *target = out + row * o->stride + n;
+            *target = o->mode == MODE_ADD ? *target + v : o->mode == MODE_GELU ? gelu(v) : v;
+        }
+    }
+}
+
+#endif

@@ -1,7 +1,7 @@
 // Activations to integers: optional layer norm with parameters, then the layer norm without
 // parameters and the absolute-maximum quantization that every BitLinear begins with.
+#include "lanes.h"
 #include "ops.h"
-#include "tern.h"
 
 // Where product.c expects the integers of a row: rows are grouped in tiles of 4 (then 2, then 1
 // for what is left), a tile holding [columns / 2][rows of the tile][2] int16.
@@ -24,6 +24,8 @@ INLINE struct tile_row locate(int16_t *base, uint32_t row, uint32_t rows, uint32
 #define LONG_BLOCK 128
 #define SHORT_BLOCK 32
 #define BLOCK_LIMIT 8191
+
+#ifndef TERN_SCALAR
 
 INLINE vec round_to_int(vec centered, vec norm, vec scale) {
     vec scaled = MUL(MUL(centered, norm), scale);
@@ -68,17 +70,54 @@ static uint32_t quantize_row(const float *x, uint32_t n, uint32_t padded, struct
     return block;
 }
 
+static void norm_row(const float *x, const float *gamma, const float *beta, float *out,
+                     uint32_t n) {
+    struct moments m = row_moments(x, n);
+    for (uint32_t k = 0; k < n; k += 4) {
+        STORE(out + k, affine_norm(LOAD(x + k), m, gamma + k, beta + k));
+    }
+}
+
+#else
+
+static uint32_t quantize_row(const float *x, uint32_t n, uint32_t padded, struct tile_row out,
+                             float *inverse_scale) {
+    struct moments m = row_moments(x, n);
+    float bound = 1e-5f;
+    for (uint32_t k = 0; k < n; k++) {
+        float size = __builtin_fabsf((x[k] - m.mean) * m.scale);
+        if (size > bound) bound = size;
+    }
+    float scale = 128.0f / bound;
+    *inverse_scale = 1.0f / scale;
+
+    uint32_t block = LONG_BLOCK, total = 0;
+    for (uint32_t k = 0; k < padded; k++) {
+        if (k % LONG_BLOCK == 0) total = 0;
+        int32_t q = k < n ? (int32_t)__builtin_rintf((x[k] - m.mean) * m.scale * scale) : 0;
+        q = q > 127 ? 127 : q < -128 ? -128 : q;
+        out.start[k / 2 * out.step + k % 2] = (int16_t)q;
+        total += (uint32_t)(q < 0 ? -q : q);
+        if (total > BLOCK_LIMIT) block = SHORT_BLOCK;
+    }
+    return block;
+}
+
+static void norm_row(const float *x, const float *gamma, const float *beta, float *out,
+                     uint32_t n) {
+    struct moments m = row_moments(x, n);
+    for (uint32_t k = 0; k < n; k++) out[k] = (x[k] - m.mean) * m.scale * gamma[k] + beta[k];
+}
+
+#endif
+
 void op_quantize(const struct quantize_operands *o, struct span span) {
     const float *source = floats(o->source) + (o->source_local ? 0 : span.first * o->stride);
     for (uint32_t row = 0; row < span.rows; row++, source += o->stride) {
         const float *x = source;
         if (o->gamma) {
-            struct moments m = row_moments(source, o->columns);
             float *normed = floats(o->row);
-            for (uint32_t k = 0; k < o->columns; k += 4) {
-                STORE(normed + k, affine_norm(LOAD(source + k), m, floats(o->gamma) + k,
-                                              floats(o->beta) + k));
-            }
+            norm_row(source, floats(o->gamma), floats(o->beta), normed, o->columns);
             x = normed;
         }
         struct tile_row out = locate(shorts(o->codes), row, span.rows, o->padded);

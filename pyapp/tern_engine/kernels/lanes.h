@@ -1,0 +1,86 @@
+// Four lanes at a time: names, reductions, layer norm; and the layer norm of the scalar twin.
+#pragma once
+
+#include "tern.h"
+
+// Mean and 1 / sqrt(biased variance + eps) of a row; n is a multiple of 4.
+struct moments {
+    float mean;
+    float scale;
+};
+
+#ifndef TERN_SCALAR
+
+#include <wasm_simd128.h>
+
+#define UNROLL _Pragma("clang loop unroll(full)")
+
+typedef v128_t vec;  // 4 x f32, 4 x i32, 8 x i16 or 16 x i8, as the operation reads it
+
+#define LOAD(p) wasm_v128_load(p)
+#define STORE(p, v) wasm_v128_store(p, v)
+#define ADD wasm_f32x4_add
+#define SUB wasm_f32x4_sub
+#define MUL wasm_f32x4_mul
+#define SPLAT wasm_f32x4_splat
+#define ZERO wasm_i32x4_splat(0)
+
+// Lane sum in the order (0 + 2) + (1 + 3).
+INLINE float lane_sum(vec v) {
+    v = ADD(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+    v = ADD(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2));
+    return wasm_f32x4_extract_lane(v, 0);
+}
+
+INLINE float lane_max(vec v) {
+    v = wasm_f32x4_pmax(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+    v = wasm_f32x4_pmax(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2));
+    return wasm_f32x4_extract_lane(v, 0);
+}
+
+INLINE float row_mean(const float *x, uint32_t n) {
+    vec sum[4] = {ZERO, ZERO, ZERO, ZERO};
+    uint32_t k = 0;
+    for (; k + 16 <= n; k += 16) {
+        UNROLL for (int j = 0; j < 4; j++) sum[j] = ADD(sum[j], LOAD(x + k + 4 * j));
+    }
+    for (; k < n; k += 4) sum[0] = ADD(sum[0], LOAD(x + k));
+    return lane_sum(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3]))) / (float)n;
+}
+
+INLINE struct moments row_moments(const float *x, uint32_t n) {
+    float mean = row_mean(x, n);
+    vec center = SPLAT(mean);
+    vec sum[4] = {ZERO, ZERO, ZERO, ZERO};
+    uint32_t k = 0;
+    for (; k + 16 <= n; k += 16) {
+        UNROLL for (int j = 0; j < 4; j++) {
+            vec d = SUB(LOAD(x + k + 4 * j), center);
+            sum[j] = ADD(sum[j], MUL(d, d));
+        }
+    }
+    for (; k < n; k += 4) {
+        vec d = SUB(LOAD(x + k), center);
+        sum[0] = ADD(sum[0], MUL(d, d));
+    }
+    float variance = lane_sum(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3]))) / (float)n;
+    return (struct moments){mean, 1.0f / __builtin_sqrtf(variance + LAYER_NORM_EPS)};
+}
+
+// y = (x - mean) * scale * gamma + beta
+INLINE vec affine_norm(vec x, struct moments m, const float *gamma, const float *beta) {
+    vec n = MUL(SUB(x, SPLAT(m.mean)), SPLAT(m.scale));
+    return ADD(MUL(n, LOAD(gamma)), LOAD(beta));
+}
+
+#else
+
+INLINE struct moments row_moments(const float *x, uint32_t n) {
+    float sum = 0.0f, squares = 0.0f;
+    for (uint32_t k = 0; k < n; k++) sum += x[k];
+    float mean = sum / (float)n;
+    for (uint32_t k = 0; k < n; k++) squares += (x[k] - mean) * (x[k] - mean);
+    return (struct moments){mean, 1.0f / __builtin_sqrtf(squares / (float)n + LAYER_NORM_EPS)};
+}
+
+#endif

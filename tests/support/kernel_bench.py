@@ -1,0 +1,122 @@
+"""Runs single instructions of the kernel program on arrays, for tests."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tern_engine.kernels import _ops
+from tern_engine.kernels._wasmtime import WasmtimeKernel
+from tern_engine.model import Layout, round_up
+
+F32 = NDArray[np.float32]
+
+
+class Bench:
+    """A kernel with arrays laid out in its memory."""
+
+    def __init__(self, wasm: bytes) -> None:
+        self.kernel = WasmtimeKernel(wasm)
+        self.layout = Layout(self.kernel.heap_base)
+
+    def put(self, values: NDArray[Any]) -> int:
+        """Offset of a copy of the array."""
+        offset = self.space(values.nbytes)
+        self.kernel.write(offset, np.ascontiguousarray(values).tobytes())
+        return offset
+
+    def space(self, nbytes: int) -> int:
+        """Offset of `nbytes` that hold 0xff, so that a read of unwritten memory shows."""
+        offset = self.layout.place(max(nbytes, 16))
+        self.kernel.reserve(self.layout.end)
+        self.kernel.write(offset, b"\xff" * nbytes)
+        return offset
+
+    def floats(self, offset: int, *shape: int) -> F32:
+        """A copy of f32 memory."""
+        data = self.kernel.read(offset, 4 * int(np.prod(shape)))
+        return np.frombuffer(data, np.float32).reshape(shape)
+
+    def run(self, instructions: list[list[int]], lengths: list[int], rows: int = 0) -> None:
+        """Check the instructions as the engine does, then run them on texts of these lengths."""
+        words = array("I", [word for line in instructions for word in line])
+        program = self.layout.place(4 * len(words))
+        table = self.layout.place(4 * len(lengths))
+        self.kernel.reserve(self.layout.end)
+        self.kernel.write(program, words)
+        self.kernel.write(table, array("I", lengths))
+        rows = rows or sum(lengths)
+        bad = self.kernel.call(
+            "check_program", program, len(instructions), rows, len(lengths), max(lengths)
+        )
+        assert bad == -1, f"instruction {bad} was refused: {instructions[bad]}"
+        self.kernel.call("run", program, len(instructions), len(lengths), table)
+
+
+class BitLinear:
+    """A random BitLinear laid out as the engine does."""
+
+    def __init__(
+        self, bench: Bench, weights: NDArray[np.int8], scale: float, bias: F32, chunk: int = 32
+    ) -> None:
+        self.outputs, self.columns = weights.shape
+        self.padded = round_up(self.columns, 32)
+        codes = np.where(weights < 0, 2, weights).astype(np.uint8).reshape(self.outputs, -1, 4)
+        packed = (codes << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2).astype(np.uint8)
+        self.weights = bench.space(round_up(self.outputs, 32) * self.padded)
+        kernel = bench.kernel
+        kernel.call("fill_zero", self.weights, round_up(self.outputs, 32) * self.padded)
+        kernel.call(
+            "pack_ternary",
+            *(bench.put(packed), self.outputs, self.columns, self.weights, self.padded, 0),
+            *(self.outputs, self.outputs),
+        )
+        self.inverse_weight = bench.space(4 * self.outputs)
+        scale_offset = bench.put(np.float32([scale]))
+        kernel.call("fill_inverse", self.inverse_weight, self.outputs, scale_offset)
+        self.bias = bench.put(bias)
+        self.codes = bench.space(2 * chunk * self.padded)
+        self.inverse_scale = bench.space(4 * chunk)
+        self.blocks = bench.space(4 * chunk)
+        self.chunk = chunk
+
+    def instructions(
+        self, source: int, target: int, mode: int, norm: tuple[int, int, int] = (0, 0, 0)
+    ) -> list[list[int]]:
+        """rows { quantize; product } from source [rows][columns] to target [rows][outputs].
+
+        norm: offsets of gamma, beta and a scratch row, for the layer norm before.
+        """
+        return [
+            _ops.rows(count=2, chunk=self.chunk),
+            _ops.quantize(
+                source=source,
+                stride=self.columns,
+                source_local=0,
+                gamma=norm[0],
+                beta=norm[1],
+                row=norm[2],
+                codes=self.codes,
+                inverse_scale=self.inverse_scale,
+                blocks=self.blocks,
+                columns=self.columns,
+                padded=self.padded,
+            ),
+            _ops.product(
+                codes=self.codes,
+                inverse_scale=self.inverse_scale,
+                blocks=self.blocks,
+                weights=self.weights,
+                inverse_weight=self.inverse_weight,
+                bias=self.bias,
+                target=target,
+                stride=self.outputs,
+                target_local=0,
+                columns=self.padded,
+                outputs=self.outputs,
+                mode=mode,
+            ),
+        ]
