@@ -60,7 +60,8 @@ def vocabulary(tokenizer_json: Path = TOKENIZER) -> list[str]:
 
 
 def check_model(model: Path, table: str, vocab_size: int) -> str:
-    """Check that `model` suits a build of format `table`; return its fingerprint (hex).
+    """Check that `model` suits a build of format `table`; return its fingerprint, as the engine
+    reports it: the SHA-256 of the whole file, hex.
 
     Raises a TernError: of the header's checks (MODEL_OTHER_BUILD for another table format), or
     MODEL_CHECKSUM when the trailer is not the SHA-256 of what precedes it.
@@ -76,7 +77,7 @@ def check_model(model: Path, table: str, vocab_size: int) -> str:
                 found=actual.hex(),
                 expected=f"{trailer.hex()}, the file's trailer",
             )
-    return trailer.hex()
+    return hashlib.sha256(content).hexdigest()
 
 
 def stamp(table: str, version: str, fingerprint: str, model_bytes: int) -> str:
