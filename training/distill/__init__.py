@@ -1,0 +1,1 @@
+"""Distillation of a small ternary student from all-MiniLM-L6-v2."""

@@ -1,0 +1,101 @@
+"""A run's configuration: one TOML file, readable and complete."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from training.distill.student import Shape
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Learning rates at full height."""
+
+    matrices: float = 2e-3
+    table: float = 5e-3
+    rest: float = 1e-3
+
+
+@dataclass(frozen=True)
+class Config:
+    """What one run does.
+
+    start: "static", or "run:NAME" (its checkpoint) or a path of a checkpoint. Layers that the
+    start lacks are fresh. keep_state continues the optimiser and the data position too.
+    The rate rises over warm_texts, stays for hold_texts and falls to zero over decay_texts;
+    with decay_texts 0 it stays until hold_texts.
+    """
+
+    name: str
+    corpus: str = "main"
+    shape: Shape = field(default_factory=Shape)
+    start: str = "static"
+    keep_state: bool = False
+    batch_texts: int = 512
+    micro_tokens: int = 1024
+    rates: Rates = field(default_factory=Rates)
+    clip: float = 1.0
+    warm_texts: int = 50_000
+    hold_texts: int = 1_000_000
+    decay_texts: int = 0
+    decay_shape: str = "linear"
+    residual: float = 0.05
+    relation: float = 0.0
+    most_chunks: int = 1_000_000
+    seed: int = 0
+    checkpoint_minutes: float = 4.0
+    keep_every_texts: int = 2_000_000
+    check_every_texts: int = 250_000
+
+    @property
+    def total_texts(self) -> int:
+        """Where the run ends."""
+        return self.hold_texts + self.decay_texts
+
+    def factor(self, texts: int) -> float:
+        """The learning rate's share of its height after `texts` texts of this run."""
+        if texts < self.warm_texts:
+            return max(0.02, texts / self.warm_texts)
+        if texts <= self.hold_texts or not self.decay_texts:
+            return 1.0
+        left = max(0.0, 1 - (texts - self.hold_texts) / self.decay_texts)
+        return left if self.decay_shape == "linear" else 1 - (1 - left) ** 0.5
+
+
+def _made(kind: type[Any], values: dict[str, Any]) -> Any:
+    known = {item.name for item in fields(kind)}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise SystemExit(f"unknown setting {unknown[0]!r}; known: {', '.join(sorted(known))}")
+    return kind(**values)
+
+
+def from_values(values: dict[str, Any]) -> Config:
+    """A config of plain values; unknown settings are refused."""
+    values = dict(values)
+    values["shape"] = _made(Shape, values.get("shape", {}))
+    values["rates"] = _made(Rates, values.get("rates", {}))
+    config: Config = _made(Config, values)
+    return config
+
+
+def read_config(path: Path, changes: list[str]) -> Config:
+    """A TOML file, with KEY=VALUE changes (a dot reaches into a table)."""
+    values = tomllib.loads(path.read_text())
+    for change in changes:
+        where, _, value = change.partition("=")
+        parsed = tomllib.loads(f"v = {value}")["v"] if value else ""
+        *outer, last = where.split(".")
+        at = values
+        for name in outer:
+            at = at.setdefault(name, {})
+        at[last] = parsed
+    return from_values(values)
+
+
+def plain(config: Config) -> dict[str, Any]:
+    """The config as nested plain values, for checkpoints and logs."""
+    return asdict(config)

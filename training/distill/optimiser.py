@@ -1,0 +1,122 @@
+"""Adam over one flat vector of parameters, and lazy Adam over the table's rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from training.distill.rows import call, library
+from training.distill.student import Parameters
+
+BETAS = (0.9, 0.98)
+TABLE = "embedding.weight"
+
+
+class FlatAdam:
+    """Every parameter but the table, as views of one flat vector with one learning rate each.
+
+    Moments, clipping and the update run over the whole vector, so a step costs a few passes.
+    """
+
+    def __init__(self, params: Parameters, rates: dict[str, float], clip: float) -> None:
+        self.names = [name for name in params if name != TABLE]
+        self.clip = clip
+        device = params[TABLE].device
+        self.values = torch.cat([params[name].flatten() for name in self.names]).to(device)
+        self.rates = torch.cat(
+            [torch.full((params[name].numel(),), rates[name]) for name in self.names]
+        ).to(device)
+        self.first = torch.zeros_like(self.values)
+        self.second = torch.zeros_like(self.values)
+        self.steps = 0
+        at = 0
+        for name in self.names:
+            shape = params[name].shape
+            params[name] = self.values[at : at + shape.numel()].view(shape)
+            at += shape.numel()
+
+    def gradients(self, params: Parameters) -> tuple[Tensor, Parameters]:
+        """A zeroed flat gradient and its views by name."""
+        flat = torch.zeros_like(self.values)
+        views: Parameters = {}
+        at = 0
+        for name in self.names:
+            size = params[name].numel()
+            views[name] = flat[at : at + size].view(params[name].shape)
+            at += size
+        return flat, views
+
+    def step(self, gradient: Tensor, factor: float) -> float:
+        """Update by `gradient` (clipped in place) with rates · factor; returns its norm."""
+        norm = float(gradient.norm())
+        if norm > self.clip:
+            gradient.mul_(self.clip / norm)
+        self.steps += 1
+        one, two = BETAS
+        self.first.lerp_(gradient, 1 - one)
+        self.second.mul_(two).addcmul_(gradient, gradient, value=1 - two)
+        fix = 1 / (1 - two**self.steps)
+        change = (self.second * fix).sqrt_().add_(1e-8).reciprocal_().mul_(self.first)
+        change.mul_(self.rates)
+        self.values.add_(change, alpha=-factor / (1 - one**self.steps))
+        return norm
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps besides the parameters."""
+        return {"first": self.first, "second": self.second, "steps": self.steps}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from `state`."""
+        self.first.copy_(state["first"])
+        self.second.copy_(state["second"])
+        self.steps = state["steps"]
+
+
+class RowAdam:
+    """Adam on the table that touches only the rows of the batch, each with its own step count."""
+
+    def __init__(self, table: Tensor) -> None:
+        self.table = table
+        self.first = torch.zeros_like(table)
+        self.second = torch.zeros_like(table)
+        self.count = torch.zeros(len(table), dtype=torch.int32, device=table.device)
+
+    def step(self, rows: Tensor, gradient: Tensor, rate: float) -> None:
+        """Move the distinct `rows` [n] along `gradient` [n, d]."""
+        one, two = BETAS
+        if self.table.device.type == "cpu" and library() is not None:
+            call(
+                "adam_rows",
+                self.table,
+                self.first,
+                self.second,
+                self.count,
+                rows,
+                gradient.contiguous(),
+                len(rows),
+                gradient.shape[1],
+                rate,
+                one,
+                two,
+            )
+            return
+        seen = self.count[rows] + 1
+        self.count[rows] = seen
+        first = self.first[rows].lerp_(gradient, 1 - one)
+        second = self.second[rows].mul_(two).addcmul_(gradient, gradient, value=1 - two)
+        self.first[rows], self.second[rows] = first, second
+        power = seen[:, None].float()
+        size = (second / (1 - two**power)).sqrt_().add_(1e-8)
+        self.table[rows] -= rate * first / (1 - one**power) / size
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps besides the table."""
+        return {"first": self.first, "second": self.second, "count": self.count}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from `state`."""
+        self.first.copy_(state["first"])
+        self.second.copy_(state["second"])
+        self.count.copy_(state["count"])
