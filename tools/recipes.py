@@ -111,39 +111,62 @@ class Recipes:
         return out
 
     def site(self, table: str = "int4") -> Path:
+        """dist/web, with everything in it made first."""
         wheel, package = self.wheel(table), self.package(table)
-        bytecode, micropip = BUILD / "bytecode", BUILD / "micropip"
-        package_zip = BUILD / "bytecode" / "source" / "package.zip"
+        parts = website.Parts(
+            table=table,
+            wheel=wheel,
+            package=package,
+            bytecode=self._bytecode(wheel),
+            micropip=BUILD / "micropip",
+            demo_vectors=self._demo_vectors(package),
+        )
+        code, out = ROOT / "tools" / "website.py", DIST / "web"
+        self._step(
+            "micropip", [code], [parts.micropip], lambda: website.download_micropip(parts.micropip)
+        )
+        inputs = [code, wheel, parts.micropip, parts.demo_vectors]
+        inputs += [*parts.bytecode.glob("*.zip"), *website.site_sources()]
+        self._step("site", inputs, [out], lambda: website.assemble(out, parts))
+        return self._made(out)
+
+    def _bytecode(self, wheel: Path) -> Path:
+        """A folder with the standard library and the wheel's package, compiled."""
+        out, source = BUILD / "bytecode", BUILD / "package.zip"
         code = [ROOT / "tools" / "precompile.mjs", ROOT / "tools" / "precompile_inside.py"]
         code.append(website.PYODIDE / "package.json")
-        script = ROOT / "tools" / "website.py"
-        out = DIST / "web"
+        self._step(
+            "package.zip",
+            [wheel, ROOT / "tools" / "website.py"],
+            [source],
+            lambda: website.zip_package(wheel, source),
+        )
+        self._step(
+            "standard library",
+            code,
+            [out / "python_stdlib.zip"],
+            lambda: website.precompile("stdlib", source, out),
+        )
+        self._step(
+            "bytecode",
+            [*code, source],
+            [out / "python_stdlib_engine.zip", out / "package.zip"],
+            lambda: website.precompile("engine", source, out),
+        )
+        return out
 
+    def _demo_vectors(self, package: Path) -> Path:
+        """The demo corpus embedded by the build in the folder `package`."""
+        out, corpus = BUILD / "demo-vectors.bin", ROOT / "assets" / "demo-corpus.json"
+        script = ROOT / "tools" / "build_demo_vectors.py"
+        command = [str(script), "--corpus", str(corpus), "--out", str(out)]
         self._step(
-            "package.zip", [wheel, script], [package_zip],
-            lambda: website.zip_package(wheel, package_zip),
-        )  # fmt: skip
-        self._step(
-            "standard library", code, [bytecode / "python_stdlib.zip"],
-            lambda: website.precompile("stdlib", package_zip, bytecode),
-        )  # fmt: skip
-        self._step(
-            "bytecode", [*code, package_zip],
-            [bytecode / "python_stdlib_engine.zip", bytecode / "package.zip"],
-            lambda: website.precompile("engine", package_zip, bytecode),
-        )  # fmt: skip
-        self._step(
-            "micropip", [script], [micropip], lambda: website.download_micropip(micropip)
-        )  # fmt: skip
-        inputs = [script, wheel, micropip, *bytecode.glob("*.zip"), *website.site_sources()]
-        self._step(
-            "site", inputs, [out],
-            lambda: website.assemble(
-                out, wheel=wheel, package=package, bytecode=bytecode, micropip=micropip,
-                table=table,
-            ),
-        )  # fmt: skip
-        return self._made(out)
+            "demo vectors",
+            [script, corpus, package],
+            [out],
+            lambda: run_python(*command, python_path=package),
+        )
+        return out
 
     def everything(self) -> None:
         self.tables()
@@ -163,9 +186,9 @@ class Recipes:
             print(f"made: {name}", flush=True)
 
 
-def run_python(*arguments: str) -> None:
-    """Run this interpreter from the repository's root, with pyapp to import from."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "pyapp")}
+def run_python(*arguments: str, python_path: Path = ROOT / "pyapp") -> None:
+    """Run this interpreter from the repository's root, with tern_engine from `python_path`."""
+    environment = {**os.environ, "PYTHONPATH": str(python_path)}
     subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=True)
 
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -81,33 +82,47 @@ def lock_file(wheels: Iterable[Path], base: Path) -> dict[str, Any]:
     return {"info": info, "packages": dict(sorted(packages.items()))}
 
 
-def assemble(
-    out: Path, *, wheel: Path, package: Path, bytecode: Path, micropip: Path, table: str
-) -> None:
-    """Write the site into `out`, emptied first.
+@dataclass(frozen=True)
+class Parts:
+    """What a site is put together from.
 
-    wheel      the build's wheel
-    package    the wheel, unpacked
-    bytecode   folder that precompile() wrote to
-    micropip   folder that holds micropip's wheel
+    table          table format of the build
+    wheel          the build's wheel
+    package        the wheel, unpacked
+    bytecode       folder that precompile() wrote to
+    micropip       folder that holds micropip's wheel
+    demo_vectors   the demo corpus, embedded by this build
     """
+
+    table: str
+    wheel: Path
+    package: Path
+    bytecode: Path
+    micropip: Path
+    demo_vectors: Path
+
+
+def assemble(out: Path, parts: Parts) -> None:
+    """Write the site into `out`, emptied first."""
     empty_folder(out)
     runtime = out / "pyodide"
     runtime.mkdir()
     for name in RUNTIME:
         shutil.copyfile(PYODIDE / name, runtime / name)
     for name in ("python_stdlib.zip", "python_stdlib_engine.zip"):
-        shutil.copyfile(bytecode / name, runtime / name)
-    wheels = [wheel, *micropip.glob("*.whl")]
+        shutil.copyfile(parts.bytecode / name, runtime / name)
+    wheels = [parts.wheel, *parts.micropip.glob("*.whl")]
     hosted = [Path(shutil.copyfile(source, runtime / source.name)) for source in wheels]
     lock = json.dumps(lock_file(hosted, runtime), indent=1)
     (runtime / "pyodide-lock.json").write_text(lock, "utf-8")
 
-    name = f"tern-engine-emb-{table}"
-    shutil.copyfile(bytecode / "package.zip", out / f"{name}.zip")
+    table, name = parts.table, f"tern-engine-emb-{parts.table}"
+    package = parts.package
+    shutil.copyfile(parts.bytecode / "package.zip", out / f"{name}.zip")
     shutil.copyfile(package / "tern_engine/data/model.bin", out / f"model-{table}.bin")
     shutil.copyfile(package / "tern_engine/data/kernels.wasm", out / f"kernels-{table}.wasm")
     _copy_sources(out)
+    shutil.copyfile(parts.demo_vectors, out / "demo" / "demo-vectors.bin")
 
     files = {role: f"pyodide/{role}" for role in (*RUNTIME, "pyodide-lock.json")} | {
         "python_stdlib.zip": "pyodide/python_stdlib_engine.zip",
@@ -115,7 +130,7 @@ def assemble(
         "package": f"{name}.zip",
         "model": f"model-{table}.bin",
         "kernels": f"kernels-{table}.wasm",
-        "wheel": f"pyodide/{wheel.name}",
+        "wheel": f"pyodide/{hosted[0].name}",
         "micropip": f"pyodide/{hosted[1].name}",
     }
     version, fingerprint = _identity(package, table)
@@ -135,7 +150,7 @@ def site_sources() -> list[Path]:
         *sorted((ROOT / "web").glob("*.js")),
         *sorted((ROOT / "web").glob("*.d.ts")),
         ROOT / "web" / "demo",
-        *sorted((ROOT / "assets").glob("demo-*.json")),
+        ROOT / "assets" / "demo-corpus.json",
         *(ROOT / name for name in LICENSES),
     ]
 
