@@ -8,11 +8,10 @@ import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from ._data import read_data
 from .build import Build, find_build
 from .encoder import MAX_TEXTS, Encoder
 from .errors import DisposedError, InvalidInputError
@@ -44,8 +43,7 @@ class Engine:
         self._lock = Lock()
         self._disposed = False
         self._build = build
-        vocabulary = (files("tern_engine") / "data" / "vocab.txt").read_text("utf-8")
-        self.tokenizer = Tokenizer.from_vocab(vocabulary)
+        self.tokenizer = Tokenizer.from_vocab(read_data("vocab.txt").decode())
         self._kernel = open_kernel(kernel_module)
         source, nbytes, first = _open_source(model)
         self._model, layout = load_model(
@@ -201,9 +199,10 @@ class Engine:
 def _open_source(model: Any) -> tuple[Any, int, bytes]:
     """A model argument as (buffer, length, first HEADER_BYTES bytes)."""
     if model is None:
-        model = (files("tern_engine") / "data" / "model.bin").read_bytes()
+        model = read_data("model.bin")
     elif isinstance(model, (str, os.PathLike)):
-        model = Path(model).read_bytes()
+        with open(model, "rb") as file:  # noqa: PTH123, pathlib is slow to import in a browser
+            model = file.read()
     if isinstance(model, (bytes, bytearray, memoryview)):
         view = memoryview(model).cast("B")
         return view, len(view), bytes(view[:HEADER_BYTES])

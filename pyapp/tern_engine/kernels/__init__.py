@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from importlib.resources import files
 from typing import Any, Protocol
 
+from .._data import read_data
 from ..errors import KernelMissingError, KernelSelfTestError
 
 # What self_test() of self_test.c answers on a host whose arithmetic is right.
@@ -80,7 +80,7 @@ def self_test(kernel: Kernel) -> None:
 
 def _baked() -> bytes:
     try:
-        return (files("tern_engine") / "data" / "kernels.wasm").read_bytes()
+        return read_data("kernels.wasm")
     except OSError as error:
         raise KernelMissingError(
             "data/kernels.wasm is missing from the package, expected the compiled kernel: "

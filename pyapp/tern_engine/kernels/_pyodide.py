@@ -23,7 +23,8 @@ class PyodideKernel:
     def __init__(self, module: Any) -> None:
         self._exports: Any = js.WebAssembly.Instance.new(module, js.Object.new()).exports
         self.memory: Any = self._exports.memory
-        self.heap_base: int = self._exports["__heap_base"].value
+        # By name: written as an attribute, it would be mangled as private to this class.
+        self.heap_base: int = getattr(self._exports, "__heap_base").value
         self._functions: dict[str, Any] = {}
         self._windows: list[_Window] = []
         self._bytes: Any = None
@@ -80,7 +81,7 @@ class _Window:
         self.view: Any = None
 
     def assign(self, data: Any) -> None:
-        self.view.assign(data)
+        self.view.assign(memoryview(data).cast("B"))
 
     def tobytes(self, nbytes: int) -> bytearray:
         return bytearray(self.view.subarray(0, nbytes).to_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import lru_cache
 from typing import Any
 
 from ..errors import KernelMissingError, WasmNoSimdError
@@ -18,19 +19,25 @@ except ModuleNotFoundError as _error:
 PAGE_BYTES = 65536
 
 
+@lru_cache(maxsize=4)
+def _compiled(wasm: bytes) -> tuple[Any, Any]:
+    """Engine and machine code, kept: compiling takes longer than all else at load."""
+    engine = wasmtime.Engine()
+    try:
+        return engine, wasmtime.Module(engine, wasm)
+    except wasmtime.WasmtimeError as error:
+        raise WasmNoSimdError(
+            f"wasmtime refused the kernel, expected a host with WebAssembly SIMD: {error}"
+        ) from error
+
+
 class WasmtimeKernel:
     """See kernels.Kernel."""
 
     host = "cpython-wasmtime"
 
     def __init__(self, wasm: bytes) -> None:
-        engine = wasmtime.Engine()
-        try:
-            compiled = wasmtime.Module(engine, wasm)
-        except wasmtime.WasmtimeError as error:
-            raise WasmNoSimdError(
-                f"wasmtime refused the kernel, expected a host with WebAssembly SIMD: {error}"
-            ) from error
+        engine, compiled = _compiled(wasm)
         self._store: Any = wasmtime.Store(engine)
         exports: Any = wasmtime.Instance(self._store, compiled, []).exports(self._store)
         self._exports = exports
