@@ -68,6 +68,16 @@ static void norm_back(const float *x, int n, float mean, float rstd, float *dz) 
     for (int j = 0; j < n; j++) dz[j] = rstd * (dz[j] - shift - (x[j] - mean) * slope);
 }
 
+/* A gradient row as int8 with its own scale, for the product that goes to the layer's input. Its
+ * rounding is about a hundredth of the row's size. */
+static void narrow(const float *v, int n, int8_t *v8, float *scale) {
+    float top = 0.0f;
+    for (int j = 0; j < n; j++) top = fabsf(v[j]) > top ? fabsf(v[j]) : top;
+    const float s = top > 0.0f ? 127.0f / top : 0.0f;
+    *scale = top / 127.0f;
+    for (int j = 0; j < n; j++) v8[j] = (int8_t)(int32_t)rintf(v[j] * s);
+}
+
 /* q = quantise(LN(x; w, b)); w may be null: then x itself is quantised. */
 void tern_norm_quant(const float *x, const float *w, const float *b, int m, int d, int8_t *q,
                      uint16_t *q16, float *scale) {
@@ -119,77 +129,81 @@ void tern_gelu_quant(const int32_t *acc, const float *bias, const float *scale, 
     }
 }
 
-/* g = bf16(dy / scale), db += dy / (weight_scale * scale). */
+/* v = dy / scale as bf16 in g and as int8 in g8; db += v / weight_scale. */
 void tern_scale_grad(const float *dy, const float *scale, float weight_scale, int m, int d,
-                     uint16_t *g, float *db) {
+                     uint16_t *g, float *db, int8_t *g8, float *g8_scale) {
+    float row[WIDEST];
     const float over = 1.0f / weight_scale;
     for (int i = 0; i < m; i++) {
         const float back = 1.0f / scale[i];
         const size_t at = (size_t)i * d;
         for (int j = 0; j < d; j++) {
-            const float v = dy[at + j] * back;
+            const float v = row[j] = dy[at + j] * back;
             g[at + j] = to_bf16(v);
             db[j] += v * over;
         }
+        narrow(row, d, g8 + at, g8_scale + i);
     }
 }
 
-/* Backward through down's quantiser, gelu and up's rescale. dz is the gradient of down's product
- * input times 1/(scale_down): dz * scale_down * over_down is that of the normalised gelu. */
+/* Backward through down's quantiser, gelu and up's rescale. dz * dz_scale is the gradient of down's
+ * input over scale_down: times scale_down and over_down it is that of the normalised gelu. */
 void tern_gelu_back(const int32_t *acc, const float *bias, const float *scale, float weight_scale,
-                    const uint16_t *dz, const float *scale_down, float over_down, int m, int f,
-                    uint16_t *g, float *db) {
+                    const int32_t *dz, const float *dz_scale, const float *scale_down,
+                    float over_down, int m, int f, uint16_t *g, float *db, int8_t *g8,
+                    float *g8_scale) {
     float h[WIDEST], u[WIDEST], slope[WIDEST], du[WIDEST];
     const float over = 1.0f / weight_scale;
     for (int i = 0; i < m; i++) {
-        const float back = over / scale[i], grow = scale_down[i] * over_down;
+        const float back = over / scale[i], grow = dz_scale[i] * scale_down[i] * over_down;
         const size_t at = (size_t)i * f;
         for (int j = 0; j < f; j++) {
             h[j] = ((float)acc[at + j] + bias[j]) * back;
             const float phi = 0.5f * (1.0f + erf_near(h[j] * 0.70710678f));
             u[j] = h[j] * phi;
             slope[j] = phi + h[j] * 0.39894228f * expf(-0.5f * h[j] * h[j]);
-            du[j] = from_bf16(dz[at + j]) * grow;
+            du[j] = (float)dz[at + j] * grow;
         }
         float mean, rstd;
         moments(u, f, &mean, &rstd);
         norm_back(u, f, mean, rstd, du);
         const float in = 1.0f / scale[i];
         for (int j = 0; j < f; j++) {
-            const float v = du[j] * slope[j] * in;
+            const float v = du[j] = du[j] * slope[j] * in;
             g[at + j] = to_bf16(v);
             db[j] += v * over;
         }
+        narrow(du, f, g8 + at, g8_scale + i);
     }
 }
 
 /* Backward of quantise alone: da from dz; a is the quantiser's input. */
-void tern_norm_back(const float *a, const uint16_t *dz, const float *scale, float over, int m,
-                    int d, float *da) {
+void tern_norm_back(const float *a, const int32_t *dz, const float *dz_scale, const float *scale,
+                    float over, int m, int d, float *da) {
     for (int i = 0; i < m; i++) {
         const size_t at = (size_t)i * d;
-        const float grow = scale[i] * over;
+        const float grow = dz_scale[i] * scale[i] * over;
         float mean, rstd;
-        for (int j = 0; j < d; j++) da[at + j] = from_bf16(dz[at + j]) * grow;
+        for (int j = 0; j < d; j++) da[at + j] = (float)dz[at + j] * grow;
         moments(a + at, d, &mean, &rstd);
         norm_back(a + at, d, mean, rstd, da + at);
     }
 }
 
 /* Backward of quantise(LN(x; w, b)): dx += …, dw += …, db += …. */
-void tern_block_back(const float *x, const float *w, const float *b, const uint16_t *dz,
-                     const float *scale, float over, int m, int d, float *dx, float *dw,
-                     float *db) {
+void tern_block_back(const float *x, const float *w, const float *b, const int32_t *dz,
+                     const float *dz_scale, const float *scale, float over, int m, int d,
+                     float *dx, float *dw, float *db) {
     float hat[WIDEST], n[WIDEST], dn[WIDEST];
     for (int i = 0; i < m; i++) {
         const size_t at = (size_t)i * d;
-        const float grow = scale[i] * over;
+        const float grow = dz_scale[i] * scale[i] * over;
         float mean, rstd, mean_n, rstd_n;
         moments(x + at, d, &mean, &rstd);
         for (int j = 0; j < d; j++) {
             hat[j] = (x[at + j] - mean) * rstd;
             n[j] = hat[j] * w[j] + b[j];
-            dn[j] = from_bf16(dz[at + j]) * grow;
+            dn[j] = (float)dz[at + j] * grow;
         }
         moments(n, d, &mean_n, &rstd_n);
         norm_back(n, d, mean_n, rstd_n, dn);
@@ -241,7 +255,7 @@ void tern_pool_back(const float *x, const float *w, const int32_t *starts, int t
 }
 
 /* q, k, v of one text and head as floats, each [tokens, dh] packed. acc rows are [q | k | v]. */
-static void take_head(const int32_t *acc, const float *scale, const float *over, int tokens, int d,
+static inline __attribute__((always_inline)) void take_head(const int32_t *acc, const float *scale, const float *over, int tokens, int d,
                       int dh, int head, float *q, float *k, float *v) {
     for (int i = 0; i < tokens; i++) {
         const int32_t *at = acc + (size_t)i * 3 * d + head * dh;
@@ -255,7 +269,7 @@ static void take_head(const int32_t *acc, const float *scale, const float *over,
     }
 }
 
-static void softmax_row(const float *q, const float *k, int tokens, int dh, float sharp, float *p) {
+static inline __attribute__((always_inline)) void softmax_row(const float *q, const float *k, int tokens, int dh, float sharp, float *p) {
     float top = -INFINITY, sum = 0.0f;
     for (int j = 0; j < tokens; j++) {
         float dot = 0.0f;
@@ -271,12 +285,9 @@ static void softmax_row(const float *q, const float *k, int tokens, int dh, floa
     for (int j = 0; j < tokens; j++) p[j] *= over;
 }
 
-/* a = softmax(q kᵀ / sqrt(dh)) v per head; over = 1 / weight scale of q, k, v.
- * scratch: 6 * longest * dh floats, longest the most tokens of a text. */
-void tern_attention(const int32_t *acc, const float *scale, const float *over,
-                    const int32_t *starts, int texts, int longest, int heads, int d, float *scratch,
-                    float *a) {
-    const int dh = d / heads;
+static inline __attribute__((always_inline)) void attention(
+    const int32_t *acc, const float *scale, const float *over, const int32_t *starts, int texts,
+    int longest, int heads, int d, int dh, float *scratch, float *a) {
     const float sharp = 1.0f / sqrtf((float)dh);
     float *q = scratch, *k = q + longest * dh, *v = k + longest * dh, p[LONGEST];
     for (int t = 0; t < texts; t++) {
@@ -294,11 +305,23 @@ void tern_attention(const int32_t *acc, const float *scale, const float *over,
     }
 }
 
-/* Backward of tern_attention: g [m, 3d] = bf16(d(q|k|v) / scale). */
-void tern_attention_back(const int32_t *acc, const float *scale, const float *over,
-                         const int32_t *starts, int texts, int longest, int heads, int d,
-                         const float *da, float *scratch, uint16_t *g) {
-    const int dh = d / heads, part = longest * dh;
+/* a = softmax(q kᵀ / sqrt(dh)) v per head; over = 1 / weight scale of q, k, v.
+ * scratch: 6 * longest * dh floats, longest the most tokens of a text. */
+void tern_attention(const int32_t *acc, const float *scale, const float *over,
+                    const int32_t *starts, int texts, int longest, int heads, int d, float *scratch,
+                    float *a) {
+    if (d == 64 * heads) /* the usual width, known to the compiler */
+        attention(acc, scale, over, starts, texts, longest, heads, d, 64, scratch, a);
+    else
+        attention(acc, scale, over, starts, texts, longest, heads, d, d / heads, scratch, a);
+}
+
+static inline __attribute__((always_inline)) void attention_back(
+    const int32_t *acc, const float *scale, const float *over, const int32_t *starts, int texts,
+    int longest, int heads, int d, int dh, const float *da, float *scratch, uint16_t *g,
+    int8_t *g8, float *g8_scale) {
+    const int part = longest * dh;
+    float row[WIDEST];
     const float sharp = 1.0f / sqrtf((float)dh);
     float *q = scratch, *k = q + part, *v = k + part;
     float *dq = v + part, *dk = dq + part, *dv = dk + part, p[LONGEST], dp[LONGEST];
@@ -338,6 +361,57 @@ void tern_attention_back(const int32_t *acc, const float *scale, const float *ov
                 }
             }
         }
+        for (int i = from; i < from + tokens; i++) {
+            for (int c = 0; c < 3; c++)
+                for (int j = 0; j < d; j++)
+                    row[c * d + j] = from_bf16(g[(size_t)i * 3 * d + c * d + j]) * over[c];
+            narrow(row, 3 * d, g8 + (size_t)i * 3 * d, g8_scale + i);
+        }
+    }
+}
+
+/* Backward of tern_attention: g [m, 3d] = bf16(d(q|k|v) / scale), and narrow() of it with each
+ * part's weight scale taken out. */
+void tern_attention_back(const int32_t *acc, const float *scale, const float *over,
+                         const int32_t *starts, int texts, int longest, int heads, int d,
+                         const float *da, float *scratch, uint16_t *g, int8_t *g8,
+                         float *g8_scale) {
+    if (d == 64 * heads)
+        attention_back(acc, scale, over, starts, texts, longest, heads, d, 64, da, scratch, g, g8,
+                       g8_scale);
+    else
+        attention_back(acc, scale, over, starts, texts, longest, heads, d, d / heads, da, scratch,
+                       g, g8, g8_scale);
+}
+
+/* Ternary codes of a BitLinear weight of n elements; returns its scale through *scale. The median
+ * is the lower middle value, found by counting the upper and then the lower halves of the bits. */
+void tern_ternary(const float *w, int n, uint32_t *counts, int8_t *codes, float *scale) {
+    uint32_t left = (uint32_t)(n - 1) / 2, high = 0, low = 0;
+    memset(counts, 0, 65536 * sizeof(uint32_t));
+    for (int i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, w + i, 4);
+        counts[(bits & 0x7fffffffu) >> 16]++;
+    }
+    while (left >= counts[high]) left -= counts[high++];
+    memset(counts, 0, 65536 * sizeof(uint32_t));
+    for (int i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, w + i, 4);
+        bits &= 0x7fffffffu;
+        if (bits >> 16 == high) counts[bits & 0xffffu]++;
+    }
+    while (left >= counts[low]) left -= counts[low++];
+    const uint32_t bits = high << 16 | low;
+    float median;
+    memcpy(&median, &bits, 4);
+    const float s = 1.0f / (median > EPS ? median : EPS);
+    *scale = s;
+    for (int i = 0; i < n; i++) {
+        float r = rintf(w[i] * s);
+        r = r > 1.0f ? 1.0f : r;
+        codes[i] = (int8_t)(int32_t)(r < -1.0f ? -1.0f : r);
     }
 }
 

@@ -1,0 +1,1 @@
+"""Scores of a model file, the teacher or a checkpoint on open sets."""
