@@ -72,7 +72,8 @@ def _linear(x: Array, w: Tensors, name: str) -> Array:
 def _layer_norm(x: Array, w: Tensors, name: str, eps: float) -> Array:
     centred = x - x.mean(-1, keepdims=True)
     scaled = centred / np.sqrt((centred * centred).mean(-1, keepdims=True) + np.float32(eps))
-    return scaled * w[name + ".weight"] + w[name + ".bias"]
+    y: Array = scaled * w[name + ".weight"] + w[name + ".bias"]
+    return y
 
 
 def last_hidden_state(shape: BertShape, w: Tensors, ids: Sequence[int]) -> Array:
@@ -106,5 +107,5 @@ def last_hidden_state(shape: BertShape, w: Tensors, ids: Sequence[int]) -> Array
 
 def sentence_vector(hidden: Array) -> Array:
     """Mean over the tokens, then length one: [T, d] → [d]."""
-    mean = hidden.mean(0)
+    mean: Array = hidden.mean(0)
     return mean / np.float32(max(float(np.linalg.norm(mean)), 1e-12))

@@ -1,15 +1,17 @@
 """The ONNX graph of a BERT encoder, node by node as an exporter writes it.
 
 Built with onnx's own helpers from the float tensors, so that nobody needs a deep-learning framework
-to run the benchmark. The node patterns matter: onnxruntime recognises an exporter's layer norm, GELU
-and quantized products and fuses them, which the peer is entitled to.
+to run the benchmark. The node patterns matter: onnxruntime recognises an exporter's attention,
+layer norm, GELU and quantized products and fuses them, which the peer is entitled to.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
@@ -28,12 +30,12 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
 
-    def op(self, kind: str, *inputs: str, **attributes: object) -> str:
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"{kind}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, list(inputs), [name], name=name, **attributes))
         return name
 
-    def constant(self, name: str, value: np.ndarray) -> str:  # type: ignore[type-arg]
+    def constant(self, name: str, value: npt.NDArray[Any]) -> str:
         self.constants.setdefault(name, numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
@@ -71,9 +73,7 @@ def build(shape: BertShape, w: Tensors) -> onnx.ModelProto:
         length = g.op("Shape", "input_ids", start=1, end=2)
         positions = g.op("Slice", every_position, g.shape(0), length, g.shape(1))
         places = g.op("Gather", weight("embeddings.position_embeddings.weight"), positions)
-        return layer_norm(
-            g.op("Add", g.op("Add", words, kinds), places), "embeddings.LayerNorm"
-        )
+        return layer_norm(g.op("Add", g.op("Add", words, kinds), places), "embeddings.LayerNorm")
 
     def attention(x: str, mask: str, at: str) -> str:
         parted = g.shape(0, 0, shape.num_attention_heads, shape.head_size)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -28,8 +27,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import onnx
-from onnxruntime.quantization import QuantType, quantize_dynamic
-from onnxruntime.transformers.optimizer import optimize_model
+from onnxruntime.quantization import (  # type: ignore[import-untyped]
+    QuantType,
+    quantize_dynamic,
+)
+from onnxruntime.transformers.optimizer import optimize_model  # type: ignore[import-untyped]
 
 from . import bert, bert_onnx
 
@@ -102,7 +104,7 @@ def quantize(exported: onnx.ModelProto, shape: bert.BertShape, path: Path) -> No
                 "DefaultTensorType": onnx.TensorProto.FLOAT,
             },
         )
-        os.replace(small, path)
+        small.replace(path)
 
 
 def _recipe_hash() -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 SENTENCES = Path(__file__).with_name("sentences.txt")
@@ -52,6 +53,10 @@ def sentences() -> list[str]:
     return SENTENCES.read_text("utf-8").splitlines()
 
 
+def _fits(pieces: int, *, exact: int, most: int) -> bool:
+    return pieces == exact or pieces <= most
+
+
 class _Pool:
     """Sentences not used yet, in their order."""
 
@@ -82,12 +87,8 @@ class _Pool:
         parts: list[str] = []
         to_fill = tokens - FRAME
         while to_fill > 0:
-            most = to_fill - LEAST_REMAINDER
-            exact = to_fill
-            pieces, text = self._take(
-                lambda pieces, most=most, exact=exact: pieces == exact or pieces <= most,
-                f"{exact}, or at most {most}, pieces",
-            )
+            fits = partial(_fits, exact=to_fill, most=to_fill - LEAST_REMAINDER)
+            pieces, text = self._take(fits, f"{to_fill} pieces or {LEAST_REMAINDER} fewer")
             parts.append(text)
             to_fill -= pieces
         return self._item(" ".join(parts), tokens)

@@ -1,0 +1,405 @@
+"""The benchmark: its arithmetic, its texts, its peer, and one quick run of the real thing."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnxruntime  # type: ignore[import-untyped]
+import pytest
+from tern_engine.tokenizer import Tokenizer
+
+from bench import bert, bert_onnx, peer, report, run, texts
+
+ROOT = Path(__file__).resolve().parents[1]
+SIZES = (8, 12, 16, 32, 64, 128)
+
+TINY = bert.BertShape(
+    vocab_size=60,
+    hidden_size=16,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    intermediate_size=32,
+    max_position_embeddings=20,
+    type_vocab_size=2,
+    layer_norm_eps=1e-12,
+)
+IDS = [2, 17, 33, 5, 59, 17, 3]
+
+
+# --- samples to tables
+
+
+def sample(engine: str, dim: int, tokens: int, *ms: float) -> list[report.Sample]:
+    return [report.Sample(engine, dim, tokens, value) for value in ms]
+
+
+SAMPLES = [
+    *sample("tern", 256, 12, 3.0, 1.0, 2.0),
+    *sample("minilm-q8-wasm", 384, 12, 41.0, 39.0, 40.0, 1000.0),
+    *sample("tern", 256, 8, 1.0),
+    *sample("minilm-q8-wasm", 384, 8, 15.0),
+]
+
+
+def test_a_row_is_the_median_of_its_samples() -> None:
+    assert report.rows("node", SAMPLES) == [
+        report.Row("node", "tern", 256, 8, 1.0),
+        report.Row("node", "tern", 256, 12, 2.0),
+        report.Row("node", "minilm-q8-wasm", 384, 8, 15.0),
+        report.Row("node", "minilm-q8-wasm", 384, 12, 40.5),
+    ]
+
+
+def test_the_document_has_its_three_parts() -> None:
+    document = json.loads(json.dumps(report.document(report.rows("node", SAMPLES))))
+    assert list(document) == ["rows", "cold", "bytes"]
+    assert document["rows"][0] == {
+        "host": "node",
+        "engine": "tern",
+        "dim": 256,
+        "tokens": 8,
+        "ms": 1.0,
+    }
+    assert document["cold"] == []
+    assert document["bytes"] == {}
+
+
+def test_the_table_shows_times_and_how_many_times_ours_is_faster() -> None:
+    lines = report.table(report.rows("node", SAMPLES)).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == [
+        "tokens",
+        "tern, d 256, node",
+        "minilm-q8-wasm, d 384, node",
+        "minilm-q8-wasm / tern",
+    ]
+    assert cells[2:] == [
+        ["8", "1.000 ms", "15.000 ms", "15.0×"],
+        ["12", "2.000 ms", "40.500 ms", "20.2×"],
+    ]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_a_contender_is_compared_with_ours_on_its_own_host() -> None:
+    rows = [
+        report.Row("node", "tern", 256, 8, 1.0),
+        report.Row("chromium", "tern", 256, 8, 2.0),
+        report.Row("chromium", "minilm-q8-wasm", 384, 8, 30.0),
+    ]
+    last = report.table(rows).splitlines()[-1]
+    assert last.rstrip(" |").endswith("15.0×")
+
+
+def test_the_results_name_the_machine_and_the_verdict() -> None:
+    text = report.results(report.rows("node", SAMPLES), "The peer is sound.")
+    assert report.machine() in text
+    assert "The peer is sound." in text
+    assert "Node v" in text
+
+
+# --- texts
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(ROOT / "assets" / "tokenizer.json")
+
+
+def test_the_full_run_has_enough_texts_of_the_right_lengths(tokenizer: Tokenizer) -> None:
+    effort = run.FULL
+    assert tuple(effort.per_round) == SIZES
+    plan = texts.make_plan(
+        texts.sentences(),
+        tokenizer.tokenize,
+        per_round=effort.per_round,
+        rounds=effort.rounds,
+        warmup=1000,
+    )
+    assert len(plan.warmup) == 1000
+    assert len(plan.rounds) == effort.rounds
+    for sizes in plan.rounds:
+        for tokens, items in sizes.items():
+            assert len(items) == effort.per_round[tokens]
+            for item in items:
+                assert list(item.ids) == tokenizer.tokenize(item.text)
+                assert len(item.ids) == tokens
+    every = [item.text for item in plan.items()]
+    assert len(set(every)) == len(every)
+
+
+def test_timed_texts_bring_new_words_as_real_ones_do(tokenizer: Tokenizer) -> None:
+    plan = texts.make_plan(
+        texts.sentences(), tokenizer.tokenize, per_round={12: 400}, rounds=1, warmup=1000
+    )
+    seen = {chunk for item in plan.warmup for chunk in item.text.split()}
+    new = total = 0
+    for item in plan.rounds[0][12]:
+        chunks = item.text.split()
+        new += sum(chunk not in seen for chunk in chunks)
+        total += len(chunks)
+        seen.update(chunks)
+    assert 0.1 < new / total < 0.3
+
+
+def words(text: str) -> list[int]:
+    """A tokenizer for the tests: one id a word, within a frame."""
+    return [0, *range(1, len(text.split()) + 1), 0]
+
+
+def test_running_out_of_sentences_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no unused sentence of 4 tokens"):
+        texts.make_plan(["a b", "c d e"], words, per_round={4: 2}, rounds=1, warmup=0)
+
+
+def test_long_texts_are_joined_from_sentences_that_fit() -> None:
+    pool = [" ".join(f"w{i}" for i in range(size)) for size in (30, 14, 40, 18, 5)]
+    plan = texts.make_plan(pool, words, per_round={64: 1}, rounds=1, warmup=1)
+    [item] = plan.rounds[0][64]
+    assert len(item.ids) == 64
+    assert item.text == " ".join([pool[0], pool[1], pool[3]])
+    assert plan.warmup[0].text == pool[2]
+
+
+# --- the peer
+
+
+def random_bert(shape: bert.BertShape, seed: int) -> bert.Tensors:
+    rng = np.random.default_rng(seed)
+    d, up = shape.hidden_size, shape.intermediate_size
+
+    def normal(*size: int) -> bert.Array:
+        return rng.normal(0, 0.3, size).astype(np.float32)
+
+    tensors = {
+        "embeddings.word_embeddings.weight": normal(shape.vocab_size, d),
+        "embeddings.position_embeddings.weight": normal(shape.max_position_embeddings, d),
+        "embeddings.token_type_embeddings.weight": normal(shape.type_vocab_size, d),
+    }
+    norms = ["embeddings.LayerNorm"]
+    for layer in range(shape.num_hidden_layers):
+        at = bert.layer_prefix(layer)
+        norms += [at + "attention.output.LayerNorm", at + "output.LayerNorm"]
+        linears = {f"attention.self.{name}": (d, d) for name in ("query", "key", "value")}
+        linears["attention.output.dense"] = (d, d)
+        linears |= {"intermediate.dense": (up, d), "output.dense": (d, up)}
+        for name, size in linears.items():
+            tensors |= {f"{at}{name}.weight": normal(*size), f"{at}{name}.bias": normal(size[0])}
+    for name in norms:
+        tensors |= {f"{name}.weight": 1 + normal(d), f"{name}.bias": normal(d)}
+    return tensors
+
+
+def onnx_outputs(model: bytes, ids: list[list[int]], mask: list[list[int]]) -> bert.Array:
+    """last_hidden_state [batch, T, d] of an ONNX model."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    feeds = {
+        "input_ids": np.array(ids, np.int64),
+        "attention_mask": np.array(mask, np.int64),
+        "token_type_ids": np.zeros_like(np.array(ids, np.int64)),
+    }
+    [output] = session.run(["last_hidden_state"], feeds)
+    return np.asarray(output, np.float32)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_graph_computes_what_numpy_computes(seed: int) -> None:
+    tensors = random_bert(TINY, seed)
+    expected = bert.last_hidden_state(TINY, tensors, IDS)
+    found = onnx_outputs(
+        bert_onnx.build(TINY, tensors).SerializeToString(), [IDS], [[1] * len(IDS)]
+    )
+    assert found.shape == (1, len(IDS), TINY.hidden_size)
+    np.testing.assert_allclose(found[0], expected, atol=2e-5)
+
+
+def test_the_graph_ignores_what_the_mask_leaves_out() -> None:
+    tensors = random_bert(TINY, 0)
+    expected = bert.last_hidden_state(TINY, tensors, IDS)
+    padded, mask = [*IDS, 0, 0], [1] * len(IDS) + [0, 0]
+    found = onnx_outputs(bert_onnx.build(TINY, tensors).SerializeToString(), [padded], [mask])
+    np.testing.assert_allclose(found[0, : len(IDS)], expected, atol=2e-5)
+
+
+def test_the_quantized_graph_is_fused_and_stays_close(tmp_path: Path) -> None:
+    tensors = random_bert(TINY, 1)
+    path = tmp_path / "q8.onnx"
+    peer.quantize(bert_onnx.build(TINY, tensors), TINY, path)
+    assert list(tmp_path.iterdir()) == [path]
+
+    import onnx
+
+    kinds = [node.op_type for node in onnx.load(path).graph.node]
+    assert kinds.count("QAttention") == TINY.num_hidden_layers
+    assert kinds.count("MatMulInteger") == 3 * TINY.num_hidden_layers
+    assert "MatMul" not in kinds
+    found = onnx_outputs(path.read_bytes(), [IDS], [[1] * len(IDS)])[0]
+    expected = bert.sentence_vector(bert.last_hidden_state(TINY, tensors, IDS))
+    assert bert.sentence_vector(found) @ expected > 0.98
+
+
+def test_an_encoder_of_another_kind_is_refused() -> None:
+    config = {name: getattr(TINY, name) for name in TINY.__dataclass_fields__}
+    assert bert.BertShape.from_config({**config, "hidden_act": "gelu"}) == TINY
+    with pytest.raises(ValueError, match="hidden_act is 'relu'"):
+        bert.BertShape.from_config({**config, "hidden_act": "relu"})
+    with pytest.raises(ValueError, match="absolute"):
+        bert.BertShape.from_config(
+            {**config, "hidden_act": "gelu", "position_embedding_type": "relative_key"}
+        )
+
+
+def test_sentence_vector_is_the_mean_at_length_one() -> None:
+    hidden = np.array([[1, 0], [5, 8]], np.float32)
+    np.testing.assert_allclose(bert.sentence_vector(hidden), [0.6, 0.8], rtol=1e-6)
+    assert not bert.sentence_vector(np.zeros((2, 2), np.float32)).any()
+
+
+# --- the judge
+
+
+def proof(engine: str, *vector: float) -> dict[str, object]:
+    return {"engine": engine, "tokens": 8, "vector": list(vector)}
+
+
+def right(tokens: int) -> bert.Array:
+    return np.array([1, 0], np.float32)
+
+
+def test_sound_contenders_pass() -> None:
+    verdict = run.judge([proof("tern", 0, 1), proof("minilm-q8-wasm", 1, 0)], right, 2)
+    assert "least cosine 1.0000 of 1 texts" in verdict
+
+
+@pytest.mark.parametrize(
+    ("proofs", "message"),
+    [
+        ([proof("minilm-q8-wasm", 0.6, 0.8)], "has cosine 0.6000 to its original"),
+        ([proof("tern", 1, 1)], "returned a vector of length 1.41"),
+        ([proof("tern", math.nan, 1)], "returned no 2 finite floats"),
+        ([proof("tern", 1, 0, 0)], "returned no 2 finite floats"),
+        ([proof("tern", 0, 1)], "no vector of the peer was judged"),
+    ],
+)
+def test_broken_contenders_fail(proofs: list[dict[str, object]], message: str) -> None:
+    with pytest.raises(run.BenchError, match=message):
+        run.judge(proofs, right, 2)
+
+
+# --- the measuring loop and the soak run, with engines made for the test
+
+
+def node(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["node", "--expose-gc", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_engines_take_turns_on_the_same_texts(tmp_path: Path) -> None:
+    script = tmp_path / "turns.mjs"
+    script.write_text(
+        f"""
+        import {{ measure }} from "{(ROOT / "bench/js/measure.mjs").as_uri()}";
+        const log = [];
+        let now = 0;
+        const contender = (name, cost, wrap) => ({{
+          name, dim: 2, warmup: 1,
+          prepare: (item) => {{ now += 1000; return item.text; }},
+          embed: (text) => {{ log.push(name + text); now += cost; return wrap([1, 0]); }},
+          check() {{}},
+        }});
+        const contenders = [
+          contender("a", 2, (v) => v), contender("b", 10, (v) => Promise.resolve(v)),
+        ];
+        const items = (...texts) => texts.map((text) => ({{ text, ids: [] }}));
+        const round = (...texts) => [{{ tokens: 8, items: items(...texts) }}];
+        const plan = {{ warmup: items("w", "x"), rounds: [round("1", "2"), round("3", "4")] }};
+        const samples = await measure(contenders, plan, () => now, () => {{ now += 500; }});
+        console.log(JSON.stringify({{ log: log.join(" "), samples }}));
+        """,
+        "utf-8",
+    )
+    done = node(script)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["log"] == "aw bw a1 a2 b1 b2 a3 a4 b3 b4"
+    expected = [("a", 2), ("b", 10), ("a", 2), ("b", 10)]
+    assert [(s["engine"], s["ms"]) for s in result["samples"]] == expected
+    assert {(s["dim"], s["tokens"]) for s in result["samples"]} == {(2, 8)}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ("return Float32Array.of(1, 0)", 0, "MB above the lowest"),
+        ("held.push(new Uint8Array(4096).fill(1)); return Float32Array.of(1, 0)", 1, "MB above"),
+        ("shared[0] += 1; return shared", 1, "kept from the beginning has changed"),
+        ("return Float32Array.of(n++)", 1, "the first text has another vector now"),
+    ],
+)
+def test_the_soak_run_finds_leaks_and_shared_vectors(
+    tmp_path: Path, body: str, code: int, message: str
+) -> None:
+    module = tmp_path / "engine.mjs"
+    module.write_text(
+        f"""
+        const held = [], shared = new Float32Array(2);
+        let n = 0;
+        export const load = async () => ({{ embed(text) {{ {body}; }}, dispose() {{}} }});
+        """,
+        "utf-8",
+    )
+    done = node("bench/soak.mjs", "5000", module)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert message in done.stdout
+
+
+# --- the real thing
+
+
+def built_site() -> Path:
+    assert run.SITE_MODULE.exists(), "python3 build.py all makes dist/web, which this test needs"
+    return run.SITE_MODULE
+
+
+def test_a_quick_run_measures_both_engines_at_every_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built_site()
+    figures = tmp_path / "figures.json"
+    assert run.main(["--quick", "--json", str(figures)]) == 0
+    rows = json.loads(figures.read_text("utf-8"))["rows"]
+    assert {(row["host"], row["engine"], row["dim"], row["tokens"]) for row in rows} == {
+        ("node", engine, dim, tokens)
+        for engine, dim in (("tern", 256), ("minilm-q8-wasm", 384))
+        for tokens in SIZES
+    }
+    assert all(math.isfinite(row["ms"]) and row["ms"] > 0 for row in rows)
+    printed = capsys.readouterr().out
+    assert "minilm-q8-wasm / tern" in printed
+    assert "least cosine" in printed
+
+
+def soak(count: int) -> None:
+    built_site()
+    done = node("bench/soak.mjs", str(count))
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_memory_stays_flat_over_5000_embeds() -> None:
+    soak(5000)
+
+
+@pytest.mark.full
+def test_memory_stays_flat_over_100000_embeds() -> None:
+    soak(100_000)
