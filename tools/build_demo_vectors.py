@@ -1,6 +1,6 @@
 """Embed the demo's corpus with the native engine, so that the page can search at once.
 
-    PYTHONPATH=pyapp python3 -m tools.build_demo_vectors [--corpus assets/demo-corpus.json] --out FILE
+    PYTHONPATH=pyapp python3 -m tools.build_demo_vectors [--corpus FILE] --out FILE
 
 The file, little-endian: "TERNVEC1", SHA-256 of the model (the fingerprint, 32 bytes), SHA-256 of
 the corpus file (32 bytes), count u32, dim u32, then count × dim float32, a row an entry. The page
@@ -26,8 +26,11 @@ MAGIC = b"TERNVEC1"
 class Embedder(Protocol):
     """What is used of tern_engine.Engine."""
 
-    fingerprint: str
-    dim: int
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def dim(self) -> int: ...
 
     def embed(self, text: str) -> Any: ...
 
