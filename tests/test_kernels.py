@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from tern_engine.embeddings import codec
 from tern_engine.kernels import SELF_TEST_ANSWER, _ops
+
 from tests.support.kernel_bench import F32, Bench, BitLinear
 from tools.kernels import TABLES, compile_kernel
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tern_engine.kernels import _ops
 from tern_engine.kernels._wasmtime import WasmtimeKernel
 from tern_engine.model import Layout, round_up
