@@ -87,10 +87,11 @@ def pack(tensors: Tensors, *, embedding_format: str, n_heads: int, max_seq_len: 
     Raises InvalidInputError for a missing, unknown or ill-shaped tensor, ModelValueError for a
     value that is not finite, ModelShapeError for dimensions that no reader would take.
     """
-    tensors = {name: np.asarray(tensor) for name, tensor in tensors.items()}
+    with np.errstate(over="ignore"):
+        tensors = {name: np.asarray(tensor, dtype=np.float32) for name, tensor in tensors.items()}
     for name, tensor in tensors.items():
         if not np.all(np.isfinite(tensor)):
-            raise ModelValueError(field=name, found="not finite", expected="finite numbers")
+            raise ModelValueError(field=name, found="not finite", expected="finite float32 numbers")
     table = read_table(tensors)
     header = _header(tensors, table, embedding_format, n_heads, max_seq_len)
     parts = table.to(embedding_format).sections()
@@ -99,14 +100,13 @@ def pack(tensors: Tensors, *, embedding_format: str, n_heads: int, max_seq_len: 
     for name, tensor in tensors.items():
         if name.startswith("embedding."):
             continue
-        floats = tensor.astype(np.float32)
-        if name.startswith("layers.") and floats.ndim == 2:
-            codes, scale = quantize_bit_linear(floats)
+        if name.startswith("layers.") and tensor.ndim == 2:
+            codes, scale = quantize_bit_linear(tensor)
             stem = name.removesuffix(".weight")
             parts[stem + ".codes"] = encode("codes", codes)
             parts[stem + ".scale"] = scale.astype("<f4").tobytes()
         else:
-            parts[name] = floats.astype("<f4").tobytes()
+            parts[name] = tensor.astype("<f4").tobytes()
     return seal(head + b"".join(parts[section.name] for section in sections(header)))
 
 
@@ -115,7 +115,7 @@ def seal(body: bytes) -> bytes:
     return body + hashlib.sha256(body).digest()
 
 
-def read_table(tensors: Tensors) -> Table:
+def read_table(tensors: Mapping[str, Floats]) -> Table:
     """The embedding table of a set of tensors, quantized if it came so."""
     stored = [name for name in LARGEST_CODE if f"embedding.{name}_scale" in tensors]
     if len(stored) > 1:
@@ -123,12 +123,12 @@ def read_table(tensors: Tensors) -> Table:
             field="embedding", found=f"row scales of {' and '.join(stored)}", expected="one format"
         )
     if not stored:
-        return Table("fp32", _get(tensors, "embedding.weight").astype(np.float32), None)
+        return Table("fp32", _matrix(tensors, "embedding.weight"), None)
     name = stored[0]
-    scale = tensors[f"embedding.{name}_scale"].astype(np.float32)
+    scale = tensors[f"embedding.{name}_scale"].copy()
     codes_name = f"embedding.{name}"
-    given = tensors[codes_name] if codes_name in tensors else _get(tensors, "embedding.weight")
-    if given.ndim != 2 or scale.shape != given.shape[:1]:
+    given = _matrix(tensors, codes_name if codes_name in tensors else "embedding.weight")
+    if scale.shape != given.shape[:1]:
         raise InvalidInputError(
             field=f"embedding.{name}_scale",
             found=f"of shape {scale.shape} beside a table of shape {given.shape}",
@@ -139,7 +139,7 @@ def read_table(tensors: Tensors) -> Table:
             field=f"embedding.{name}_scale", found="negative", expected="scales >= 0"
         )
     if codes_name not in tensors:
-        codes = codes_of_scale(given.astype(np.float32), scale, LARGEST_CODE[name])
+        codes = codes_of_scale(given, scale, LARGEST_CODE[name])
     elif np.all(np.abs(given) <= LARGEST_CODE[name]) and np.all(given == np.rint(given)):
         codes = given.astype(np.int8)
     else:
@@ -155,8 +155,8 @@ def read_table(tensors: Tensors) -> Table:
 def _header(
     tensors: Tensors, table: Table, embedding_format: str, n_heads: int, max_seq_len: int
 ) -> Header:
-    up = _get(tensors, "layers.0.ffn.up.weight")
-    out = _get(tensors, "out.weight")
+    up = _matrix(tensors, "layers.0.ffn.up.weight")
+    out = _matrix(tensors, "out.weight")
     layers = {name.split(".")[1] for name in tensors if name.startswith("layers.")}
     vocab_size, d_model = table.values.shape
     return Header(
@@ -175,6 +175,13 @@ def _get(tensors: Tensors, name: str) -> NDArray[Any]:
     if name not in tensors:
         raise InvalidInputError(field=name, found="missing", expected="a tensor of that name")
     return tensors[name]
+
+
+def _matrix(tensors: Tensors, name: str) -> NDArray[Any]:
+    tensor = _get(tensors, name)
+    if tensor.ndim != 2:
+        raise InvalidInputError(field=name, found=f"of shape {tensor.shape}", expected="a matrix")
+    return tensor
 
 
 def tensor_shapes(header: Header) -> dict[str, tuple[int, ...]]:
