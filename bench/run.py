@@ -37,9 +37,11 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run. `warmup`: texts before the measurement, for each engine.
+    """How much is run.
 
-    The peer keeps no cache of texts, so only its code has to be warm.
+    per_round   token count → texts of a round, of which the first is not timed
+    warmup      texts before the measurement, for each engine: the peer keeps no cache of texts, so
+                only its code has to be warm
     """
 
     per_round: Mapping[int, int]
@@ -47,8 +49,8 @@ class Effort:
     warmup: Mapping[str, int]
 
 
-FULL = Effort({8: 32, 12: 32, 16: 24, 32: 14, 64: 8, 128: 5}, 15, {"tern": 1000, "minilm": 100})
-QUICK = Effort({8: 4, 12: 4, 16: 3, 32: 2, 64: 2, 128: 1}, 3, {"tern": 100, "minilm": 10})
+FULL = Effort({8: 33, 12: 33, 16: 25, 32: 13, 64: 8, 128: 6}, 15, {"tern": 1000, "minilm": 100})
+QUICK = Effort({8: 4, 12: 4, 16: 3, 32: 2, 64: 2, 128: 2}, 3, {"tern": 100, "minilm": 10})
 
 
 def run_node(effort: Effort) -> tuple[list[report.Sample], dict[int, texts.Item], list[Any]]:

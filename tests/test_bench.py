@@ -322,7 +322,7 @@ def test_engines_take_turns_on_the_same_texts(tmp_path: Path) -> None:
         ];
         const items = (...texts) => texts.map((text) => ({{ text, ids: [] }}));
         const round = (...texts) => [{{ tokens: 8, items: items(...texts) }}];
-        const plan = {{ warmup: items("w", "x"), rounds: [round("1", "2"), round("3", "4")] }};
+        const plan = {{ warmup: items("w", "x"), rounds: [round("1", "2", "3"), round("4", "5")] }};
         const samples = await measure(contenders, plan, () => now, () => {{ now += 500; }});
         console.log(JSON.stringify({{ log: log.join(" "), samples }}));
         """,
@@ -331,7 +331,7 @@ def test_engines_take_turns_on_the_same_texts(tmp_path: Path) -> None:
     done = node(script)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert result["log"] == "aw bw a1 a2 b1 b2 a3 a4 b3 b4"
+    assert result["log"] == "aw bw a1 a2 a3 b1 b2 b3 a4 a5 b4 b5"
     expected = [("a", 2), ("b", 10), ("a", 2), ("b", 10)]
     assert [(s["engine"], s["ms"]) for s in result["samples"]] == expected
     assert {(s["dim"], s["tokens"]) for s in result["samples"]} == {(2, 8)}

@@ -16,11 +16,13 @@
 /**
  * One sample an engine, token count and round: the mean time of a text in that round. The engines
  * take turns within a round, on the same texts, so that a slow spell of the machine meets them all.
+ * The first text of a turn is not timed: it brings the engine back into the processor's caches,
+ * which the other engine and the garbage collector have just filled with their own.
  *
  * @param {Contender[]} contenders
  * @param {Plan} plan
  * @param {() => number} clock  milliseconds
- * @param {() => void} settle  collects garbage, before each timed part, so that none pays for others
+ * @param {() => void} settle  collects garbage, before each turn, so that none pays for others
  * @returns {Promise<Sample[]>}
  */
 export async function measure(contenders, plan, clock, settle) {
@@ -34,14 +36,15 @@ export async function measure(contenders, plan, clock, settle) {
   for (const round of plan.rounds) {
     for (const { tokens, items } of round) {
       for (const { name: engine, dim, prepare, embed } of contenders) {
-        const inputs = items.map(prepare);
+        const [first, ...timed] = items.map(prepare);
         settle();
+        await embed(first);
         const start = clock();
-        for (const input of inputs) {
+        for (const input of timed) {
           const result = embed(input);
           if (result instanceof Promise) await result;
         }
-        samples.push({ engine, dim, tokens, ms: (clock() - start) / inputs.length });
+        samples.push({ engine, dim, tokens, ms: (clock() - start) / timed.length });
       }
     }
   }
