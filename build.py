@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -231,5 +232,17 @@ def _run(command: list[str], **variables: str) -> int:
     ).returncode
 
 
+def _package_build() -> None:
+    """Run the PyPI package `build`, which `python -m build` in this folder means.
+
+    Python finds this file first under that name.
+    """
+    sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != ROOT]
+    runpy.run_module("build", run_name="__main__", alter_sys=True)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if __spec__ is not None:
+        _package_build()
+    else:
+        sys.exit(main(sys.argv[1:]))

@@ -57,7 +57,7 @@ class StaticHandler(BaseHTTPRequestHandler):
     def _answer(self, *, with_body: bool) -> None:
         path = urlsplit(self.path).path
         file = self._find(path)
-        if file is None:
+        if file is None or (file.is_file() and path.endswith("/")):
             self.send_error(HTTPStatus.NOT_FOUND)
         elif file.is_dir():
             if not path.endswith("/"):
