@@ -1,0 +1,159 @@
+"""Starts the built Worker on the real runtime: workerd alone, or under wrangler dev. Offline."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKER = ROOT / "worker"
+BUILT = ROOT / "dist" / "worker"
+NODE_MODULES = WORKER / "node_modules"
+COMPATIBILITY_DATE = "2026-04-20"
+OFFLINE = {"CLOUDFLARE_CF_FETCH_ENABLED": "false", "WRANGLER_SEND_METRICS": "false", "CI": "1"}
+
+
+@dataclass
+class Server:
+    """A running server. `pid` is its first process; `log` the file with all it prints."""
+
+    port: int
+    pid: int
+    log: Path
+    inspector_port: int = 0
+    folder: Path = field(default=BUILT)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def log_entries(self) -> list[dict[str, object]]:
+        """The Worker's own log lines: JSON objects, one a line."""
+        lines = self.log.read_text("utf-8", errors="replace").splitlines()
+        return [json.loads(line) for line in lines if line.startswith('{"event"')]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def workerd(
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    *,
+    script: Path = BUILT / "script",
+    assets: Path = BUILT / "assets",
+    inspect: bool = False,
+) -> Iterator[Server]:
+    """workerd with the modules in `script` and the assets as a service bound to ASSETS.
+
+    folder   for the configuration and the log
+    """
+    port, inspector_port = free_port(), free_port() if inspect else 0
+    config = folder / "config.capnp"
+    embedded = Path(os.path.relpath(script, folder))  # as seen from the configuration
+    names = [path.name for path in script.iterdir()]
+    config.write_text(_config(embedded, names, assets, port, variables or {}), "utf-8")
+    # The program itself: npm's workerd in .bin is a script of Node around it.
+    (binary,) = NODE_MODULES.glob("@cloudflare/workerd-*/bin/workerd*")
+    command = [str(binary), "serve", str(config)]
+    if inspect:
+        command.append(f"--inspector-addr=127.0.0.1:{inspector_port}")
+    with _running(command, folder, port) as server:
+        server.inspector_port = inspector_port
+        yield server
+
+
+@contextmanager
+def wrangler_dev(folder: Path, config: Path, *options: str) -> Iterator[Server]:
+    """`wrangler dev` on a configuration file."""
+    port = free_port()
+    command = [
+        str(NODE_MODULES / ".bin" / "wrangler"), "dev", "--config", str(config),
+        "--ip", "127.0.0.1", "--port", str(port), "--inspector-port", str(free_port()),
+        "--show-interactive-dev-session=false", "--persist-to", str(folder / "state"), *options,
+    ]  # fmt: skip
+    with _running(command, folder, port) as server:
+        yield server
+
+
+@contextmanager
+def _running(command: list[str], folder: Path, port: int) -> Iterator[Server]:
+    """Run a server in a session of its own until it listens; end all of it afterwards."""
+    log = folder / "server.log"
+    environment = {**os.environ, **OFFLINE, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait_for(port, process, log)
+        yield Server(port, process.pid, log)
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for number, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, None)):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+            return
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 90) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        try:
+            socket.create_connection(("127.0.0.1", port), 0.5).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"the server did not start:\n{log.read_text('utf-8', errors='replace')}")
+
+
+def _config(
+    script: Path, names: list[str], assets: Path, port: int, variables: Mapping[str, str]
+) -> str:
+    names = sorted(names, key=lambda name: name != "worker.js")  # the first is the entry point
+    kinds = {".wasm": "wasm", ".js": "esModule", ".bin": "data", ".zip": "data"}
+    modules = [
+        f'(name = "{name}", {kinds[Path(name).suffix]} = embed "{script / name}")' for name in names
+    ]
+    bindings = ['(name = "ASSETS", service = "assets")']
+    bindings += [f"(name = {json.dumps(k)}, text = {json.dumps(v)})" for k, v in variables.items()]
+    return f"""using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .tern),
+    (name = "assets", disk = (path = "{assets}")),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:{port}", http = (), service = "main")],
+);
+const tern :Workerd.Worker = (
+  modules = [{", ".join(modules)}],
+  bindings = [{", ".join(bindings)}],
+  compatibilityDate = "{COMPATIBILITY_DATE}",
+);
+"""

@@ -1,0 +1,84 @@
+"""Assembles dist/worker: what `wrangler deploy` uploads.
+
+script/    worker.js and, beside it, the WebAssembly modules that it imports
+assets/    model.bin, and python.zip: the standard library and the engine's package, as bytecode
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from tools.ledger import ROOT, empty_folder
+
+WORKER = ROOT / "worker"
+PYODIDE = ROOT / "node_modules" / "pyodide"
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def sources() -> list[Path]:
+    """What assemble() reads of the checkout."""
+    code = [path for suffix in ("*.js", "*.json", "*.mjs") for path in WORKER.glob(suffix)]
+    return [*code, WORKER / "build", WORKER / "page", *(ROOT / "web").glob("*.js")]
+
+
+def assemble(out: Path, site: Path) -> None:
+    """Write the Worker into `out`, emptied first, from `site`, the folder that website.py made."""
+    empty_folder(out)
+    manifest = json.loads((site / "manifest.json").read_text("utf-8"))
+    files = {role: site / entry["path"] for role, entry in manifest["files"].items()}
+    assets = out / "assets"
+    assets.mkdir()
+    shutil.copyfile(files["model"], assets / "model.bin")
+    merge_zips([files["python_stdlib.zip"], files["package"]], assets / "python.zip")
+    parts = {
+        "pyodide": str(PYODIDE),
+        "kernels": str(files["kernels"]),
+        "build": _build_facts(manifest, files["model"]),
+    }
+    parts_file = out / "parts.json"
+    parts_file.write_text(json.dumps(parts), "utf-8")
+    run_node(WORKER / "build" / "build.mjs", parts_file, out / "script")
+    parts_file.unlink()
+
+
+def merge_zips(sources: list[Path], out: Path) -> None:
+    """One zip with the files of several, stored: Python imports packages from the zip of its
+    standard library, so that nothing needs to be unpacked at the start."""
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as target:
+        for source in sources:
+            with zipfile.ZipFile(source) as archive:
+                for name in sorted(archive.namelist()):
+                    if not name.endswith("/"):
+                        target.writestr(zipfile.ZipInfo(name, FIXED_DATE), archive.read(name))
+
+
+def run_node(script: Path, *arguments: Path) -> None:
+    """Run a script of the Worker's build; its messages are the error's."""
+    command = ["node", str(script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.strip() and len(line) < 400]
+        raise RuntimeError("\n".join(["building the Worker failed:", *lines]))
+
+
+def _build_facts(manifest: dict[str, Any], model: Path) -> dict[str, Any]:
+    """What the script knows without starting the engine."""
+    with model.open("rb") as file:
+        header = file.read(32)
+    from tools.payload import engine_modules
+
+    with engine_modules("format") as (layout,):
+        dim = layout.read_header(header, model.stat().st_size, build=None, vocab_size=None)
+    return {
+        "name": manifest["name"],
+        "version": manifest["version"],
+        "fingerprint": manifest["fingerprint"],
+        "dim": dim.output_dim,
+        # A fixed date: the same sources give the same bytes.
+        "created": 1767225600,
+    }
