@@ -76,12 +76,15 @@ def test(options: argparse.Namespace) -> int:
     if code != 0:
         return code
     _ensure_chromium()
-    arguments = [*(["--full"] if options.full else []), *options.rest]
-    codes = [_run([sys.executable, "-m", "pytest", *arguments], PYTHONPATH=str(ROOT / "pyapp"))]
-    if not options.rest:  # a selection of Python tests was asked for otherwise
+    arguments = ["-m", "pytest", *(["--full"] if options.full else []), *options.rest]
+    commands = [[str(VENV_PYTHON), *arguments]]
+    if not options.rest:  # else certain Python tests were asked for
         scripts = sorted(map(str, (ROOT / "tests" / "js").rglob("*.test.mjs")))
-        codes.insert(0, _run(["node", "--test", *scripts]))
-    return max(codes)
+        commands.insert(0, ["node", "--test", *scripts])
+    if options.training:
+        commands.append([str(_ensure_training()), "-m", "pytest", "tests/training"])
+    # All of them, also after a failure; the worst result counts.
+    return max([abs(_run(command, PYTHONPATH=str(ROOT / "pyapp"))) for command in commands])
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -94,7 +97,7 @@ def clean(options: argparse.Namespace) -> int:
     package = ROOT / "pyapp" / "tern_engine"
     paths = [ROOT / "build", ROOT / "dist", package / "data", *package.glob("_build_*.py")]
     if options.all:
-        paths += [VENV, ROOT / "node_modules"]
+        paths += [VENV, ROOT / ".venv-training", ROOT / "node_modules"]
     for path in paths:
         if path.is_dir():
             shutil.rmtree(path)
@@ -113,7 +116,7 @@ TARGETS = {
     "web": Target("assemble dist/web: engine, Pyodide and demo page", ("build", "npm"), web),
     "all": Target("all of the above, in all formats", ("build", "test", "npm"), everything),
     "demo": Target("build what the demo page needs and serve it", ("build", "npm"), demo),
-    "test": Target("build everything and run all tests", ("build", "test", "npm"), test),
+    "test": Target("build everything and run all tests", ("build", "test", "bench", "npm"), test),
     "bench": Target(
         "measure the engine beside its peers", ("build", "test", "bench", "npm"), bench
     ),
@@ -136,6 +139,7 @@ def parser() -> argparse.ArgumentParser:
     option("--out", type=Path, default=ROOT / "dist", help="folder (default: dist)")
     parsers["demo"].add_argument("--port", type=int, default=8000, help="0 takes a free one")
     parsers["test"].add_argument("--full", action="store_true", help="exhaustive and soak runs too")
+    parsers["test"].add_argument("--training", action="store_true", help="training/'s, too (torch)")
     parsers["clean"].add_argument("--all", action="store_true", help=".venv and node_modules too")
     for name, what in (("test", "pytest"), ("bench", "the benchmark")):
         parsers[name].epilog = f"Further arguments are passed on to {what}."
@@ -190,6 +194,17 @@ def _ensure_python_packages(groups: list[str]) -> None:
         install = [str(VENV_PYTHON), "-m", "pip", "install", "--quiet", "--no-deps"]
         install += ["--disable-pip-version-check", "-r", str(pins)]
         _when_changed(VENV / f"installed-{group}", pins, f"installing {pins.name}", install)
+
+
+def _ensure_training() -> Path:
+    """The Python of .venv-training, which holds requirements/training.txt and what that needs."""
+    pins, folder = ROOT / "requirements" / "training.txt", ROOT / ".venv-training"
+    python = folder / VENV_PYTHON.relative_to(VENV)
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    install = [str(python), "-m", "pip", "install", "--quiet", "-r", str(pins)]
+    _when_changed(folder / "installed", pins, f"installing {pins.name}", install)
+    return python
 
 
 def _ensure_npm_packages() -> None:

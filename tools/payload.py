@@ -54,7 +54,7 @@ def vocabulary(tokenizer_json: Path = TOKENIZER) -> list[str]:
     lines = sorted(pieces, key=pieces.__getitem__)
     if [pieces[line] for line in lines] != list(range(len(lines))):
         raise ValueError(f"{tokenizer_json.name}: the ids are not 0 ... {len(lines) - 1}")
-    if any(len(line.splitlines()) != 1 for line in lines):
+    if any("\n" in line or "\r" in line for line in lines):
         raise ValueError(f"{tokenizer_json.name}: a piece of the vocabulary has a line break")
     return lines
 

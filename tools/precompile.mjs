@@ -16,6 +16,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+// Node would quote the source line of an error, which is all of Pyodide.
+process.on("uncaughtException", (error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+
 const part = process.argv[2];
 const [pyodideDir, packageZip, outDir] = process.argv.slice(3).map((path) => resolve(path));
 const { loadPyodide } = await import(pathToFileURL(`${pyodideDir}/pyodide.mjs`).href);

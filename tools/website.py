@@ -37,9 +37,7 @@ def precompile(part: str, package_zip: Path, out: Path) -> None:
     command = ["node", str(PRECOMPILE), part, str(PYODIDE), str(package_zip), str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        # Without the minified source lines that Node quotes.
-        lines = [line for line in done.stderr.splitlines() if line.strip() and len(line) < 300]
-        raise RuntimeError("\n".join(["compiling Python inside Pyodide failed:", *lines]))
+        raise RuntimeError(f"compiling Python inside Pyodide failed:\n{done.stderr}")
 
 
 def download_micropip(out: Path) -> None:
