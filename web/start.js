@@ -49,15 +49,28 @@ export async function start(target, signal, report, host) {
     modelFile ? [...Object.values(own), { ...modelFile, bytes: model.bytes }] : Object.values(own),
     report,
   );
+  /** @type {Promise<unknown>[]} */
+  const downloads = [];
   /** @param {import("./fetch-file.js").FileSpec} file */
-  const get = (file) =>
-    fetchFile(file, { ...options, onBytes: (loaded, total) => progress.update(file.name, loaded, total) });
+  const get = (file) => {
+    const onBytes = (/** @type {number} */ loaded, /** @type {number | undefined} */ total) =>
+      progress.update(file.name, loaded, total);
+    const download = fetchFile(file, { ...options, onBytes });
+    downloads.push(download);
+    return download;
+  };
 
-  const [python, kernels, modelBytes] = await Promise.all([
-    startPython(own, get, progress, signal, host),
+  // Python starts as soon as its own files are here, beside the other downloads.
+  const parts = Promise.all([
+    startPython(own, get, signal, host),
     get(own.kernels).then(compileKernels),
     modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
   ]);
+  Promise.all(downloads).then(
+    () => progress.enter("starting"),
+    () => {}, // `parts` fails of the same
+  );
+  const [python, kernels, modelBytes] = await parts;
   await pause(signal);
   const module = python.pyimport("tern_engine._js");
   const bridge = module.create(modelBytes, kernels);
@@ -76,11 +89,10 @@ export async function start(target, signal, report, host) {
  *
  * @param {Omit<ReturnType<typeof readManifest>, "model">} files
  * @param {(file: import("./fetch-file.js").FileSpec) => Promise<Uint8Array<ArrayBuffer>>} get
- * @param {Progress} progress
  * @param {AbortSignal} signal
  * @param {Host} host
  */
-async function startPython(files, get, progress, signal, host) {
+async function startPython(files, get, signal, host) {
   const script = files["pyodide.asm.mjs"];
   const [createModule, wasm, stdlib, archive] = await Promise.all([
     get(script).then((bytes) => host.importModule(script, bytes)),
@@ -88,7 +100,6 @@ async function startPython(files, get, progress, signal, host) {
     get(files["python_stdlib.zip"]),
     get(files.package),
   ]);
-  progress.enter("starting");
   await pause(signal);
   const python = await host.boot({ createModule, wasm, stdlib });
   python.unpackArchive(archive, "zip", { extractDir: python.sitePackages });

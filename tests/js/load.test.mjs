@@ -49,6 +49,22 @@ test("progress counts bytes over all files, and ends ready", async () => {
   assert.equal(events.filter((e) => e.status === "starting").length, 1);
 });
 
+test("it is starting only when every byte is here, also where Python was quicker", async () => {
+  const { handlers, host, load, options } = await start();
+  const real = handlers["/files/model"];
+  let release;
+  handlers["/files/model"] = (request, response) => void (release = () => real(request, response));
+  const events = [];
+  const loading = load({ ...options, onProgress: (event) => events.push(event) });
+  await until(() => release && host.boots === 1);
+  assert.ok(events.every((event) => event.status === "downloading"));
+  release();
+  await loading;
+  const starting = events.findIndex((event) => event.status === "starting");
+  assert.equal(events[starting].progress, 1);
+  assert.ok(events.slice(0, starting).every((event) => event.status === "downloading"));
+});
+
 test("a model of the caller's own: bytes as they are, or fetched from a URL, unchecked", async () => {
   const own = Buffer.from("another model");
   const { server, host, load, options } = await start({ "/own.bin": answer(own) });

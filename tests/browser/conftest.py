@@ -1,0 +1,66 @@
+"""A Chromium for the session, and for each test a site of its own and an empty page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser.site import ROOT, SITE, Site, running_site
+
+DEBIAN_CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+expect.set_options(timeout=60_000)  # a page that loads beside other work
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    executable = DEBIAN_CHROMIUM if DEBIAN_CHROMIUM.exists() else None
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    assert (SITE / "manifest.json").exists(), "run python3 build.py web first"
+    with running_site() as site:
+        yield site
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A desktop page; an exception that nothing catches fails the test."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        yield page
+        assert errors == []
+
+
+@pytest.fixture(scope="session")
+def golden() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((ROOT / "tests/golden/vectors.json").read_text("utf-8"))
+    return content
+
+
+@pytest.fixture(scope="session")
+def manifest() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((SITE / "manifest.json").read_text("utf-8"))
+    return content

@@ -1,0 +1,84 @@
+/** Documents: what a caller gave, checked and copied; and their records in the index file. */
+import { canonicalJson, isPlainObject } from "./canonical-json.js";
+import { checkInput, describe } from "./errors.js";
+
+/**
+ * Frozen, `meta` included: the index, its results and the caller's filter share it.
+ *
+ * @typedef {object} Document
+ * @property {string} id
+ * @property {string} text
+ * @property {string} [title]
+ * @property {string} [source]
+ * @property {Record<string, any>} [meta]
+ */
+
+const OPTIONAL_STRINGS = /** @type {const} */ (["source", "title"]);
+const MEMBERS = new Set(["id", "meta", "text", ...OPTIONAL_STRINGS]);
+
+/**
+ * A frozen copy of a document that a caller gave.
+ *
+ * @param {unknown} value
+ * @param {string} name for messages
+ * @returns {Document}
+ * @throws {TernError} INVALID_INPUT
+ */
+export function readDocument(value, name) {
+  checkInput(isPlainObject(value), `${name} must be an object with id and text, found ${describe(value)}`);
+  const { id, text, meta } = value;
+  checkInput(typeof id === "string" && id !== "", `${name}.id must be a string that is not empty, found ${id === "" ? "one" : describe(id)}`);
+  checkInput(typeof text === "string", `${name}.text must be a string, found ${describe(text)}`);
+  for (const key of Object.keys(value)) {
+    checkInput(MEMBERS.has(key), `${name} has a member ${key}; what is not id, text, title or source goes into meta`);
+  }
+  /** @type {Document} */
+  const document = { id, text };
+  for (const key of OPTIONAL_STRINGS) {
+    const member = value[key];
+    if (member === undefined) continue;
+    checkInput(typeof member === "string", `${name}.${key} must be a string, found ${describe(member)}`);
+    document[key] = member;
+  }
+  if (meta !== undefined) {
+    checkInput(isPlainObject(meta), `${name}.meta must be an object, found ${describe(meta)}`);
+    document.meta = freeze(JSON.parse(canonicalJson(meta, `${name}.meta`)));
+  }
+  return Object.freeze(document);
+}
+
+/**
+ * A document's record in the index file.
+ *
+ * @param {Document} document
+ * @returns {string}
+ */
+export const documentRecord = (document) => canonicalJson(document, "document", 0);
+
+/**
+ * The document of a record; null for anything but the canonical text of one.
+ *
+ * @param {string} record
+ * @returns {Document | null}
+ */
+export function parseRecord(record) {
+  try {
+    const document = readDocument(JSON.parse(record), "document");
+    return documentRecord(document) === record ? document : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @template T
+ * @param {T} value JSON values
+ * @returns {T}
+ */
+function freeze(value) {
+  if (typeof value === "object" && value !== null) {
+    Object.values(value).forEach(freeze);
+    Object.freeze(value);
+  }
+  return value;
+}

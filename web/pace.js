@@ -1,0 +1,77 @@
+/**
+ * Long work in short tasks: what runs on a page's main thread lets the page draw and answer in
+ * between.
+ */
+import { TernError } from "./errors.js";
+
+/** Work between two pauses, in ms. Well under the 50 ms from which on a pause is felt. */
+export const SLICE_MS = 12;
+
+/** Tells when it is time for a pause, and makes it. */
+export class Pacer {
+  #signal;
+  #what;
+  #since = performance.now();
+
+  /**
+   * @param {AbortSignal | undefined} signal
+   * @param {string} what what is aborted, for the message: "adding documents"
+   */
+  constructor(signal, what) {
+    this.#signal = signal;
+    this.#what = what;
+    this.check();
+  }
+
+  /** Whether this task has run long enough. */
+  get due() {
+    return performance.now() - this.#since > SLICE_MS;
+  }
+
+  /**
+   * Lets others run. To be awaited where `due`: an await that is not needed costs time, too.
+   *
+   * @throws {TernError} ABORTED
+   */
+  async pause() {
+    this.check();
+    await nextTask();
+    this.check();
+    this.#since = performance.now();
+  }
+
+  /** @throws {TernError} ABORTED, the signal's reason as its cause */
+  check() {
+    if (!this.#signal?.aborted) return;
+    const reason = this.#signal.reason;
+    const isAbort = reason instanceof Error && reason.name === "AbortError";
+    const cause = isAbort ? reason : new DOMException("The operation was aborted.", "AbortError");
+    throw new TernError("ABORTED", `${this.#what} was aborted by its caller`, { cause });
+  }
+}
+
+/** @type {(() => void)[]} */
+const waiting = [];
+/** @type {MessageChannel | undefined} */
+let channel;
+
+/**
+ * Resolves in a task of its own. Timers will not do: browsers stretch nested ones to 4 ms, and in a
+ * hidden tab to a second.
+ *
+ * @returns {Promise<void>}
+ */
+function nextTask() {
+  const { scheduler, setImmediate } = /** @type {any} */ (globalThis);
+  if (typeof scheduler?.yield === "function") return scheduler.yield();
+  if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));
+  if (channel === undefined) {
+    channel = new MessageChannel();
+    channel.port1.onmessage = () => waiting.shift()?.();
+  }
+  const { port2 } = channel;
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    port2.postMessage(null);
+  });
+}
