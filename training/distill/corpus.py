@@ -115,7 +115,9 @@ def _lay_out(
     short = [item for item in texts if len(item[0].split()) <= SHORT_WORDS]
     first = short[: SHORT_CHUNKS * CHUNK_TEXTS]
     chosen = {text for text, _ in first}
-    plan.texts = first + [item for item in texts if item[0] not in chosen]
+    rest = [item for item in texts if item[0] not in chosen]
+    rng.shuffle(rest)
+    plan.texts = first + rest
     plan.report["in_plan"] = dict(Counter(origin for _, origin in plan.texts))
     plan.report["held_out"] = dict(Counter(origin for _, origin in plan.held_out))
     plan.report["total"] = len(plan.texts)

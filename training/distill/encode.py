@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dtype", default="bfloat16", choices=("bfloat16", "float32"))
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--first", type=int, default=0, help="chunk to begin with; then the rest")
     parser.add_argument("--most", type=int, default=1_000_000, help="chunks at most")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
@@ -83,7 +84,8 @@ def main() -> None:
                 save_arrays(folder / f"{name}.npz", **encode_texts(exact, texts, np.float32))
     rows = read_plan(folder / "plan.txt.gz")
     chunks = min(given.most, -(-len(rows) // CHUNK_TEXTS))
-    for number in range(part, chunks, parts):
+    numbers = [*range(given.first, chunks), *range(min(given.first, chunks))]
+    for number in numbers[part::parts]:
         path = chunk_path(folder, number)
         if path.exists():
             continue

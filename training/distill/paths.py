@@ -39,13 +39,9 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def note_pid(role: str) -> None:
-    """Append this process to the cache's `pids` file as `pid role`, dropping dead entries."""
-    path = cache_dir() / "pids"
-    alive = []
-    if path.exists():
-        for line in path.read_text().splitlines():
-            pid = line.split(" ", 1)[0]
-            if pid.isdigit() and Path(f"/proc/{pid}").exists():
-                alive.append(line)
-    alive.append(f"{os.getpid()} {role}")
-    write_atomically(path, ("\n".join(alive) + "\n").encode())
+    """Add a line `pid role` to the cache's `pids` file: who may be stopped or continued.
+
+    One small write in append mode, so that processes starting together lose no line.
+    """
+    with (cache_dir() / "pids").open("a") as out:
+        out.write(f"{os.getpid()} {role}\n")

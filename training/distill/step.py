@@ -135,4 +135,4 @@ class PlainStepper:
             if leaf.grad is not None:
                 views[name].copy_(leaf.grad)
         assert held.grad is not None
-        return float(loss), flat, rows, held.grad
+        return float(loss.detach()), flat, rows, held.grad

@@ -73,14 +73,14 @@ class Run:
         self.rows = RowAdam(self.params[TABLE])
         self.data = Sampler(corpus, seed=config.seed, most_chunks=config.most_chunks)
         self.texts = self.tokens = 0
-        self.spent = 0.0
+        self.spent = self.loss = 0.0
         self.unseen = Unseen.read(corpus)
         if resumed:
             self._restore(resumed)
         elif origin and config.keep_state:
             self._restore(origin)
             self.texts = self.tokens = 0
-            self.spent = 0.0
+            self.spent = self.loss = 0.0
         quick = device == "cpu" and library() is not None and not config.relation
         self.stepper: Stepper = (
             QuickStepper(config, self.params, self.dense, ThreadPoolExecutor(workers), workers)
@@ -93,6 +93,7 @@ class Run:
         self.rows.restore(state["rows"])
         self.data.restore(state["data"])
         self.texts, self.tokens, self.spent = state["texts"], state["tokens"], state["spent"]
+        self.loss = state.get("loss", 0.0)
         torch.set_rng_state(state["random"])
 
     def state(self) -> dict[str, Any]:
@@ -105,12 +106,13 @@ class Run:
             "texts": self.texts,
             "tokens": self.tokens,
             "spent": self.spent,
+            "loss": self.loss,
             "random": torch.get_rng_state(),
             "config": plain(self.config),
         }
 
-    def step(self) -> float:
-        """One batch; returns its mean loss."""
+    def step(self) -> None:
+        """One batch; `loss` is the running mean of the batches' losses."""
         began = time.process_time()
         batch = self.data.next(self.config.batch_texts)
         factor = self.config.factor(self.texts)
@@ -121,15 +123,15 @@ class Run:
         self.texts += len(batch.lengths)
         self.tokens += len(batch.ids)
         self.spent += time.process_time() - began
-        return loss
+        self.loss = 0.98 * self.loss + 0.02 * loss if self.loss else loss
 
 
-def _say(run: Run, loss: float, rate: float, began: float) -> dict[str, object]:
-    left = (run.config.total_texts - run.texts) / max(rate, 1e-9)
+def _say(run: Run, rate: float, began: float) -> dict[str, object]:
+    left = (run.config.total_texts - run.texts) / rate / 60 if rate else 0.0
     scores = run.unseen.scores(run.params, run.config.shape)
     row: dict[str, object] = {
         "texts": run.texts,
-        "loss": round(loss, 5),
+        "loss": round(run.loss, 5),
         "factor": round(run.config.factor(run.texts), 4),
         "cpu_minutes": round(run.spent / 60, 2),
         "wall_minutes": round((time.time() - began) / 60, 2),
@@ -138,7 +140,7 @@ def _say(run: Run, loss: float, rate: float, began: float) -> dict[str, object]:
         "chunks": len(run.data.seen),
         **scores,
     }
-    print(json.dumps(row), f"left {left / 60:.0f} min", flush=True)
+    print(json.dumps(row), f"left {left:.0f} min", flush=True)
     return row
 
 
@@ -157,18 +159,17 @@ def train(config: Config, workers: int, device: str = "cpu", stop_texts: int | N
     run.folder.mkdir(parents=True, exist_ok=True)
     write_atomically(run.folder / "config.json", json.dumps(plain(config), indent=1).encode())
     began, saved = time.time(), time.monotonic()
-    mark_texts, mark_time, smooth = run.texts, time.monotonic(), 0.0
+    mark_texts, mark_time = run.texts, time.monotonic()
     end = min(config.total_texts, stop_texts or config.total_texts)
     if run.texts == 0:
-        _log(run.folder / "log.csv", _say(run, float("nan"), 0.0, began))
+        _log(run.folder / "log.csv", _say(run, 0.0, began))
     while run.texts < end:
         before = run.texts
-        loss = run.step()
-        smooth = loss if smooth == 0 else 0.98 * smooth + 0.02 * loss
+        run.step()
         every = config.check_every_texts
         if before // every != run.texts // every or run.texts >= end:
             rate = (run.texts - mark_texts) / (time.monotonic() - mark_time)
-            _log(run.folder / "log.csv", _say(run, smooth, rate, began))
+            _log(run.folder / "log.csv", _say(run, rate, began))
             mark_texts, mark_time = run.texts, time.monotonic()
         every = config.keep_every_texts
         if before // every != run.texts // every:

@@ -1,0 +1,149 @@
+"""The student's arithmetic: reference step, quick step, packed file."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+from tern_engine.format import EMBEDDING_FORMATS
+
+from training.distill import student
+from training.distill.config import Config
+from training.distill.data import Batch, Chunk
+from training.distill.export import tensors
+from training.distill.fast import prepare
+from training.distill.measure import spearman, vectors
+from training.distill.optimiser import FlatAdam, RowAdam
+from training.distill.rows import library
+from training.distill.step import PlainStepper, QuickStepper
+from training.distill.student import Parameters, Shape
+from training.pack.pack import pack
+from training.pack.unpack import UnpackedModel
+
+VOCABULARY = 300
+
+
+def random_student(shape: Shape, seed: int = 0) -> Parameters:
+    """Weights with nothing left at zero or one."""
+    g = torch.Generator().manual_seed(seed)
+    d = shape.d_model
+    params = {
+        "embedding.weight": torch.randn(shape.vocab_size, d, generator=g),
+        "ln_final.weight": torch.rand(d, generator=g) + 0.5,
+        "ln_final.bias": torch.randn(d, generator=g) * 0.1,
+        "out.weight": torch.randn(shape.output_dim, d, generator=g) / d**0.5,
+        "out.bias": torch.randn(shape.output_dim, generator=g) * 0.01,
+    }
+    for layer in range(shape.n_layers):
+        params |= student.new_layer(shape, layer, g, 1.0)
+    for name, value in params.items():
+        if ".ln_" in name or (name.startswith("layers") and name.endswith("bias")):
+            params[name] = value + torch.randn(value.shape, generator=g) * 0.1
+    return params
+
+
+def random_batch(texts: int, seed: int = 0, longest: int = 20) -> Batch:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(2, longest, texts)
+    targets = rng.standard_normal((texts, 384)).astype(np.float32)
+    targets /= np.linalg.norm(targets, axis=1, keepdims=True)
+    return Batch(rng.integers(1, VOCABULARY, lengths.sum()), lengths, targets)
+
+
+def shapes() -> list[Shape]:
+    return [
+        Shape(vocab_size=VOCABULARY),
+        Shape(
+            vocab_size=VOCABULARY, d_model=96, n_heads=3, ffn_dim=128, n_layers=1, table="ternary"
+        ),
+        Shape(vocab_size=VOCABULARY, d_model=128, n_heads=4, ffn_dim=256, table="int8"),
+    ]
+
+
+def test_there_is_a_compiler() -> None:
+    assert library() is not None, "these tests compare the compiled step with the reference"
+
+
+@pytest.mark.parametrize("shape", shapes(), ids=lambda s: f"d{s.d_model}-{s.table}")
+@pytest.mark.parametrize("workers", [1, 3])
+def test_quick_gradients_agree_with_autograd(shape: Shape, workers: int) -> None:
+    config = Config("t", shape=shape, micro_tokens=200)
+    params = random_student(shape)
+    dense = FlatAdam(params, dict.fromkeys(params, 0.001), 1.0)
+    batch = random_batch(64)
+    quick = QuickStepper(config, params, dense, ThreadPoolExecutor(workers), workers)
+    loss, flat, rows, row_gradient = quick.gradients(batch)
+    _, views = dense.gradients(params)
+    at = 0
+    got = {}
+    for name in dense.names:
+        got[name] = flat[at : at + params[name].numel()].clone()
+        at += params[name].numel()
+    plain_loss, plain, plain_rows, plain_row_gradient = PlainStepper(
+        config, params, dense
+    ).gradients(batch)
+    assert loss == pytest.approx(plain_loss, abs=2e-4)
+    assert torch.equal(rows, plain_rows)
+    at = 0
+    for name in dense.names:
+        want = plain[at : at + params[name].numel()]
+        at += params[name].numel()
+        assert torch.cosine_similarity(got[name], want, dim=0) > 0.998, name
+        assert float(got[name].norm() / want.norm()) == pytest.approx(1, abs=0.01), name
+    same = torch.cosine_similarity(row_gradient.flatten(), plain_row_gradient.flatten(), dim=0)
+    assert same > 0.998
+    assert set(views) == set(dense.names)
+
+
+def test_the_medians_are_torchs() -> None:
+    shape = Shape(vocab_size=VOCABULARY)
+    params = random_student(shape)
+    for layer, weights in enumerate(prepare(params, shape)):
+        for name in ("attn.q", "attn.out", "ffn.up", "ffn.down"):
+            codes, scale = student.weight_codes(params[f"layers.{layer}.{name}.weight"])
+            assert weights.scale[name] == pytest.approx(float(scale), rel=1e-6)
+            assert (weights.codes[name] != codes).float().mean() < 1e-5
+
+
+@pytest.mark.parametrize("table", ["int4", "int8", "ternary", "fp32"])
+def test_the_packed_file_computes_what_was_trained(table: str) -> None:
+    assert table in EMBEDDING_FORMATS
+    shape = Shape(vocab_size=VOCABULARY, table=table)
+    params = random_student(shape, 5)
+    held = {name: value.numpy() for name, value in tensors(params, shape).items()}
+    data = pack(held, embedding_format=table, n_heads=shape.n_heads, max_seq_len=128)
+    model = UnpackedModel.from_bytes(data)
+    batch = random_batch(40, 6, 40)
+    ends = np.cumsum(batch.lengths)
+    chunk = Chunk(batch.ids.astype(np.uint16), ends - batch.lengths, batch.lengths, batch.targets)
+    for exact in (True, False):
+        got = vectors(params, shape, chunk, exact=exact)
+        for i, end in enumerate(ends):
+            want = model.forward(batch.ids[end - batch.lengths[i] : end].tolist())
+            assert float(want @ got[i]) >= 0.9999
+            assert np.abs(want - got[i]).max() <= 2e-3
+
+
+def test_lazy_adam_moves_only_its_rows() -> None:
+    table = torch.randn(50, 8)
+    before = table.clone()
+    quick, plain = RowAdam(table), RowAdam(before.clone().to("meta"))
+    assert plain.table.device.type == "meta"
+    rows = torch.tensor([3, 7])
+    gradient = torch.randn(2, 8)
+    for _ in range(3):
+        quick.step(rows, gradient, 0.1)
+    still = torch.ones(50, dtype=torch.bool)
+    still[rows] = False
+    assert torch.equal(table[still], before[still])
+    # A constant gradient moves Adam by the rate a step, whatever its size.
+    assert torch.allclose(before[rows] - table[rows], 0.3 * gradient.sign(), atol=1e-4)
+
+
+def test_spearman_shares_ranks_of_ties() -> None:
+    assert spearman(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 25.0])) == pytest.approx(1)
+    assert spearman(np.array([1.0, 1.0, 3.0]), np.array([1.0, 2.0, 3.0])) == pytest.approx(
+        0.866, abs=1e-3
+    )
