@@ -144,21 +144,17 @@ def assemble(out: Path, parts: Parts) -> None:
 
 def site_sources() -> list[Path]:
     """What _copy_sources reads."""
-    return [
-        *sorted((ROOT / "web").glob("*.js")),
-        *sorted((ROOT / "web").glob("*.d.ts")),
-        ROOT / "web" / "demo",
-        ROOT / "assets" / "demo-corpus.json",
-        *(ROOT / name for name in LICENSES),
-    ]
+    corpus = ROOT / "assets" / "demo-corpus.json"
+    return [ROOT / "web", corpus, *(ROOT / name for name in LICENSES)]
 
 
 def _copy_sources(out: Path) -> None:
-    for source in site_sources():
+    web, corpus, *licenses = site_sources()
+    shutil.copytree(web, out, dirs_exist_ok=True)
+    shutil.copyfile(corpus, out / "demo" / corpus.name)
+    for source in licenses:
         if source.is_dir():
             shutil.copytree(source, out / source.name)
-        elif source.suffix == ".json":
-            shutil.copyfile(source, out / "demo" / source.name)
         else:
             shutil.copyfile(source, out / source.name)
 
