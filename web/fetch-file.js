@@ -67,6 +67,7 @@ export async function fetchFile(file, options = {}) {
   } finally {
     stall.clear();
     signal?.removeEventListener("abort", stop);
+    controller.abort(); // frees the connection of an answer that was refused half-read
   }
 }
 
@@ -89,12 +90,7 @@ async function download(file, { fetch = globalThis.fetch, onBytes }, signal, tou
     });
   }
   touch();
-  try {
-    return await readBody(file, response, onBytes, touch);
-  } catch (error) {
-    response.body?.cancel().catch(() => {}); // frees the connection; it may be gone already
-    throw error;
-  }
+  return readBody(file, response, onBytes, touch);
 }
 
 /**
