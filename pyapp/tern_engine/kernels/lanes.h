@@ -38,33 +38,44 @@ INLINE float lane_max(vec v) {
     return wasm_f32x4_extract_lane(v, 0);
 }
 
-INLINE float row_mean(const float *x, uint32_t n) {
+// Four running sums, so that no addition waits for the one before.
+INLINE float row_sum(const float *x, uint32_t n) {
     vec sum[4] = {ZERO, ZERO, ZERO, ZERO};
     uint32_t k = 0;
     for (; k + 16 <= n; k += 16) {
         UNROLL for (int j = 0; j < 4; j++) sum[j] = ADD(sum[j], LOAD(x + k + 4 * j));
     }
     for (; k < n; k += 4) sum[0] = ADD(sum[0], LOAD(x + k));
-    return lane_sum(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3]))) / (float)n;
+    return lane_sum(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3])));
 }
 
-INLINE struct moments row_moments(const float *x, uint32_t n) {
-    float mean = row_mean(x, n);
+// Moments of a row whose sum is known, and the largest |x - mean|.
+INLINE struct moments moments_about(const float *x, uint32_t n, float sum, float *largest) {
+    float mean = sum / (float)n;
     vec center = SPLAT(mean);
-    vec sum[4] = {ZERO, ZERO, ZERO, ZERO};
+    vec squares[4] = {ZERO, ZERO, ZERO, ZERO}, bound = ZERO;
     uint32_t k = 0;
     for (; k + 16 <= n; k += 16) {
         UNROLL for (int j = 0; j < 4; j++) {
             vec d = SUB(LOAD(x + k + 4 * j), center);
-            sum[j] = ADD(sum[j], MUL(d, d));
+            squares[j] = ADD(squares[j], MUL(d, d));
+            bound = wasm_f32x4_pmax(bound, wasm_f32x4_abs(d));
         }
     }
     for (; k < n; k += 4) {
         vec d = SUB(LOAD(x + k), center);
-        sum[0] = ADD(sum[0], MUL(d, d));
+        squares[0] = ADD(squares[0], MUL(d, d));
+        bound = wasm_f32x4_pmax(bound, wasm_f32x4_abs(d));
     }
-    float variance = lane_sum(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3]))) / (float)n;
+    vec total = ADD(ADD(squares[0], squares[1]), ADD(squares[2], squares[3]));
+    *largest = lane_max(bound);
+    float variance = lane_sum(total) / (float)n;
     return (struct moments){mean, 1.0f / __builtin_sqrtf(variance + LAYER_NORM_EPS)};
+}
+
+INLINE struct moments row_moments(const float *x, uint32_t n) {
+    float largest;
+    return moments_about(x, n, row_sum(x, n), &largest);
 }
 
 // y = (x - mean) * scale * gamma + beta

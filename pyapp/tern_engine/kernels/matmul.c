@@ -4,17 +4,18 @@
 #ifndef TERN_SCALAR
 
 #define TILE_ROWS 4
+#define WIDE 8  // vectors of a tile of one row: enough sums at once to hide the adder's latency
 
 // A tile of `rows` x 4 * `vectors` results in registers. Each result is one running sum over
 // depth, in order, whatever the tile: a row's bits do not depend on its neighbours.
 INLINE void tile(const float *a, uint32_t a_stride, const float *b, uint32_t b_stride, float *c,
                  uint32_t c_stride, uint32_t depth, const int rows, const int vectors) {
-    vec sum[TILE_ROWS][2];
+    vec sum[TILE_ROWS][WIDE];
     UNROLL for (int i = 0; i < rows; i++) {
         UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = ZERO;
     }
     for (uint32_t k = 0; k < depth; k++) {
-        vec right[2];
+        vec right[WIDE];
         UNROLL for (int j = 0; j < vectors; j++) right[j] = LOAD(b + 4 * j);
         UNROLL for (int i = 0; i < rows; i++) {
             vec left = wasm_v128_load32_splat(a + i * a_stride);
@@ -34,6 +35,9 @@ INLINE void row_tiles(const float *a, uint32_t a_stride, const float *b, uint32_
                       float *c, uint32_t c_stride, uint32_t depth, uint32_t columns,
                       const int rows) {
     uint32_t n = 0;
+    for (; rows == 1 && n + 4 * WIDE <= columns; n += 4 * WIDE) {
+        tile(a, a_stride, b + n, b_stride, c + n, c_stride, depth, 1, WIDE);
+    }
     for (; n + 8 <= columns; n += 8) {
         tile(a, a_stride, b + n, b_stride, c + n, c_stride, depth, rows, 2);
     }

@@ -32,14 +32,13 @@ INLINE vec round_to_int(vec centered, vec norm, vec scale) {
     return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(scaled));
 }
 
-static uint32_t quantize_row(const float *x, uint32_t n, uint32_t padded, struct tile_row out,
-                             float *inverse_scale) {
-    struct moments m = row_moments(x, n);
-    vec mean = SPLAT(m.mean), norm = SPLAT(m.scale), largest = ZERO;
-    for (uint32_t k = 0; k < n; k += 4) {
-        largest = wasm_f32x4_pmax(largest, wasm_f32x4_abs(SUB(LOAD(x + k), mean)));
-    }
-    float bound = lane_max(largest) * m.scale;
+// `sum` is the sum of x[0 ... n).
+static uint32_t quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
+                             struct tile_row out, float *inverse_scale) {
+    float bound;
+    struct moments m = moments_about(x, n, sum, &bound);
+    vec mean = SPLAT(m.mean), norm = SPLAT(m.scale);
+    bound *= m.scale;
     if (bound < 1e-5f) bound = 1e-5f;
     float scale = 128.0f / bound;
     *inverse_scale = 1.0f / scale;
@@ -70,19 +69,31 @@ static uint32_t quantize_row(const float *x, uint32_t n, uint32_t padded, struct
     return block;
 }
 
-static void norm_row(const float *x, const float *gamma, const float *beta, float *out,
-                     uint32_t n) {
+// out = LN(x) gamma + beta; returns the sum of out.
+static float norm_row(const float *x, const float *gamma, const float *beta, float *out,
+                      uint32_t n) {
     struct moments m = row_moments(x, n);
+    vec sum = ZERO;
     for (uint32_t k = 0; k < n; k += 4) {
-        STORE(out + k, affine_norm(LOAD(x + k), m, gamma + k, beta + k));
+        vec y = affine_norm(LOAD(x + k), m, gamma + k, beta + k);
+        STORE(out + k, y);
+        sum = ADD(sum, y);
     }
+    return lane_sum(sum);
 }
 
 #else
 
-static uint32_t quantize_row(const float *x, uint32_t n, uint32_t padded, struct tile_row out,
-                             float *inverse_scale) {
+INLINE float row_sum(const float *x, uint32_t n) {
+    float sum = 0.0f;
+    for (uint32_t k = 0; k < n; k++) sum += x[k];
+    return sum;
+}
+
+static uint32_t quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
+                             struct tile_row out, float *inverse_scale) {
     struct moments m = row_moments(x, n);
+    m.mean = sum / (float)n;
     float bound = 1e-5f;
     for (uint32_t k = 0; k < n; k++) {
         float size = __builtin_fabsf((x[k] - m.mean) * m.scale);
@@ -103,10 +114,11 @@ static uint32_t quantize_row(const float *x, uint32_t n, uint32_t padded, struct
     return block;
 }
 
-static void norm_row(const float *x, const float *gamma, const float *beta, float *out,
-                     uint32_t n) {
+static float norm_row(const float *x, const float *gamma, const float *beta, float *out,
+                      uint32_t n) {
     struct moments m = row_moments(x, n);
     for (uint32_t k = 0; k < n; k++) out[k] = (x[k] - m.mean) * m.scale * gamma[k] + beta[k];
+    return row_sum(out, n);
 }
 
 #endif
@@ -115,13 +127,15 @@ void op_quantize(const struct quantize_operands *o, struct span span) {
     const float *source = floats(o->source) + (o->source_local ? 0 : span.first * o->stride);
     for (uint32_t row = 0; row < span.rows; row++, source += o->stride) {
         const float *x = source;
+        float sum;
         if (o->gamma) {
-            float *normed = floats(o->row);
-            norm_row(source, floats(o->gamma), floats(o->beta), normed, o->columns);
-            x = normed;
+            x = floats(o->row);
+            sum = norm_row(source, floats(o->gamma), floats(o->beta), floats(o->row), o->columns);
+        } else {
+            sum = row_sum(source, o->columns);
         }
         struct tile_row out = locate(shorts(o->codes), row, span.rows, o->padded);
-        ints(o->blocks)[row] = (int32_t)quantize_row(x, o->columns, o->padded, out,
+        ints(o->blocks)[row] = (int32_t)quantize_row(x, o->columns, sum, o->padded, out,
                                                      floats(o->inverse_scale) + row);
     }
 }

@@ -22,17 +22,18 @@ INLINE vec exp_nonpositive(vec x) {
     return wasm_v128_and(MUL(p, wasm_i32x4_shl(exponent, 23)), keep);
 }
 
-// x/2 (1 + erf(x / sqrt 2)), written max(x, 0) - |x| q(|x|)^-16; absolute error 6e-7.
+// x/2 (1 + erf(x / sqrt 2)), written max(x, 0) - |x| q(|x|)^-8; absolute error 3e-7.
 INLINE vec gelu(vec x) {
     vec t = wasm_f32x4_abs(x);
-    vec q = SPLAT(6.847693385e-06f);
-    q = ADD(MUL(q, t), SPLAT(4.099928265e-05f));
-    q = ADD(MUL(q, t), SPLAT(7.034954615e-05f));
-    q = ADD(MUL(q, t), SPLAT(3.379364731e-03f));
-    q = ADD(MUL(q, t), SPLAT(2.210582606e-02f));
-    q = ADD(MUL(q, t), SPLAT(5.206723139e-02f));
-    q = ADD(MUL(q, t), SPLAT(1.044274330e+00f));
-    q = MUL(q, q);
+    vec q = SPLAT(3.270873776e-06f);
+    q = ADD(MUL(q, t), SPLAT(-1.924388744e-05f));
+    q = ADD(MUL(q, t), SPLAT(1.117788488e-04f));
+    q = ADD(MUL(q, t), SPLAT(1.059927235e-04f));
+    q = ADD(MUL(q, t), SPLAT(1.094650128e-03f));
+    q = ADD(MUL(q, t), SPLAT(9.345669299e-03f));
+    q = ADD(MUL(q, t), SPLAT(4.885452613e-02f));
+    q = ADD(MUL(q, t), SPLAT(1.087561324e-01f));
+    q = ADD(MUL(q, t), SPLAT(1.090507984e+00f));
     q = MUL(q, q);
     q = MUL(q, q);
     q = MUL(q, q);
@@ -57,14 +58,16 @@ INLINE float exp_nonpositive(float x) {
 
 INLINE float gelu(float x) {
     float t = __builtin_fabsf(x);
-    float q = 6.847693385e-06f;
-    q = q * t + 4.099928265e-05f;
-    q = q * t + 7.034954615e-05f;
-    q = q * t + 3.379364731e-03f;
-    q = q * t + 2.210582606e-02f;
-    q = q * t + 5.206723139e-02f;
-    q = q * t + 1.044274330e+00f;
-    for (int i = 0; i < 4; i++) q = q * q;
+    float q = 3.270873776e-06f;
+    q = q * t - 1.924388744e-05f;
+    q = q * t + 1.117788488e-04f;
+    q = q * t + 1.059927235e-04f;
+    q = q * t + 1.094650128e-03f;
+    q = q * t + 9.345669299e-03f;
+    q = q * t + 4.885452613e-02f;
+    q = q * t + 1.087561324e-01f;
+    q = q * t + 1.090507984e+00f;
+    for (int i = 0; i < 3; i++) q = q * q;
     return (x > 0.0f ? x : 0.0f) - t / q;
 }
 
