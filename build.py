@@ -161,7 +161,11 @@ def main(arguments: list[str]) -> int:
     if groups:
         _ensure_python_packages(groups)
         if Path(sys.prefix).resolve() != VENV.resolve():
-            return _run([str(VENV_PYTHON), str(Path(__file__).resolve()), *arguments])
+            command = [str(VENV_PYTHON), str(Path(__file__).resolve()), *arguments]
+            if os.name == "posix":  # in this process's place, so that Ctrl-C has one to end
+                sys.stdout.flush()
+                os.execv(command[0], command)
+            return _run(command)
     if "npm" in target.needs:
         _ensure_npm_packages()
     return target.run(options)

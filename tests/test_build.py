@@ -19,7 +19,7 @@ import pytest
 
 import build as build_script
 from tools.ledger import Ledger
-from tools.serve import make_server
+from tools.serve import make_server, serve
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -303,6 +303,11 @@ def test_a_folder_without_its_slash_is_redirected(site: ThreadingHTTPServer) -> 
 
 def test_the_server_listens_on_this_machine_only(site: ThreadingHTTPServer) -> None:
     assert site.server_address[0] == "127.0.0.1"
+
+
+def test_a_port_in_use_is_a_message(site: ThreadingHTTPServer, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="--port 0 takes a free one"):
+        serve(tmp_path, site.server_address[1])
 
 
 def test_a_client_that_leaves_early_does_no_harm(

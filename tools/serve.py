@@ -136,7 +136,11 @@ def make_server(root: Path, port: int = 0, *, quiet: bool = False) -> ThreadingH
 
 def serve(root: Path, port: int, path: str = "/") -> None:
     """Serve `root` until interrupted, after printing the URL of `path`."""
-    with make_server(root, port, quiet=True) as server:
+    try:
+        server = make_server(root, port, quiet=True)
+    except OSError as error:
+        sys.exit(f"port {port} of {HOST}: {error.strerror}; --port 0 takes a free one")
+    with server:
         print(f"http://{HOST}:{server.server_address[1]}{path}  (Ctrl-C ends it)", flush=True)
         try:
             server.serve_forever()
