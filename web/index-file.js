@@ -178,8 +178,10 @@ function float32Reader(bytes, at, { table, dim }) {
   return (passage) => {
     const start = at.vectors + 4 * dim * passage;
     rowBytes.set(bytes.subarray(start, start + 4 * dim));
-    const isFinite = words.every((word) => (word & 0x7f800000) !== 0x7f800000);
-    check(isFinite, `vector ${passage} has an element that is not finite`);
+    for (let i = 0; i < dim; i++) {
+      const isFinite = (words[i] & 0x7f800000) !== 0x7f800000;
+      if (!isFinite) throw damaged(`vector ${passage} has an element that is not finite`);
+    }
     /** @type {import("./vectors.js").Float32Table} */ (table).add(row);
   };
 }

@@ -47,7 +47,7 @@ import { highlightsOf, wordsOf } from "./words.js";
 export async function runQuery(query, options = {}, { embedder, rows, keywords }) {
   const { k = 10, mode = "meaning", filter, signal, bestSentence = false } = options;
   const text = typeof query === "string" ? query : null;
-  const given = text === null ? query : options.vector;
+  const given = typeof query === "string" ? options.vector : query;
   checkInput(Number.isInteger(k) && k > 0, `k must be a positive integer, found ${String(k)}`);
   checkInput(
     mode === "meaning" || mode === "keyword" || mode === "hybrid",

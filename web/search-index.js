@@ -240,8 +240,11 @@ export class SearchIndex {
       `batchSize must be a positive integer, found ${batchSize}`,
     );
     const given = Array.isArray(documents) ? Array.from(documents) : [documents];
-    const copies = await readDocuments(given, signal);
+    // Copied at once, added when it is this call's turn; until then nobody waits for a failure.
+    const reading = readDocuments(given, signal);
+    reading.catch(() => {});
     return this.#exclusive(async () => {
+      const copies = await reading;
       const pacer = new Pacer(signal, "adding documents");
       for (const { id } of copies) checkInput(isWelcome(id), `the index holds a document with the id ${id} already`);
       let done = 0;

@@ -60,3 +60,23 @@ export function highlightsOf(text, terms) {
     .filter(({ term }) => terms.has(term))
     .map(({ start, end }) => [points.index(start), points.index(end)]);
 }
+
+/**
+ * A text in pieces, for showing highlights without a thought about offsets.
+ *
+ * @param {string} text
+ * @param {readonly (readonly [start: number, end: number])[]} ranges in code points, in order and apart
+ * @returns {{text: string, marked: boolean}[]} which together are the text; none is empty
+ */
+export function markRanges(text, ranges) {
+  const points = new CodePoints(text);
+  const pieces = [];
+  let at = 0;
+  for (const [start, end] of ranges) {
+    pieces.push({ text: points.slice(at, start), marked: false });
+    pieces.push({ text: points.slice(start, end), marked: true });
+    at = end;
+  }
+  pieces.push({ text: points.slice(at, points.length), marked: false });
+  return pieces.filter((piece) => piece.text !== "");
+}

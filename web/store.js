@@ -1,0 +1,164 @@
+/** Saved indexes in the browser's IndexedDB, under names; nothing leaves the machine. */
+import { TernError, checkInput, describe } from "./errors.js";
+import { Pacer } from "./pace.js";
+import { SearchIndex } from "./search-index.js";
+
+// A file is kept in pieces: to copy a large one into the database at once would hold up the page.
+const PIECE_BYTES = 4 << 20;
+const INFOS = "indexes";
+const PIECES = "pieces";
+
+/**
+ * @typedef {object} StoredIndex
+ * @property {string} name
+ * @property {string} fingerprint the model that it was made with
+ * @property {number} documents
+ * @property {number} passages
+ * @property {number} bytes
+ * @property {Date} savedAt
+ */
+
+/**
+ * Opens the database, and makes it where it is missing.
+ *
+ * @param {{name?: string}} [options] the database's name, "tern-engine" unless given
+ * @returns {Promise<IndexStore>}
+ * @throws {TernError} STORAGE_QUOTA where this host stores nothing (some private windows),
+ *   LOAD_NETWORK where the library idb is missing
+ */
+export async function openIndexStore({ name = "tern-engine" } = {}) {
+  checkInput(typeof name === "string", `name must be a string, found ${describe(name)}`);
+  const { openDB } = await import("./vendor/idb.js").catch((cause) => {
+    const message = `vendor/idb.js, which the index store needs, could not be imported: ${cause}`;
+    throw new TernError("LOAD_NETWORK", message, { cause });
+  });
+  try {
+    const database = await openDB(name, 1, {
+      upgrade(/** @type {any} */ fresh) {
+        fresh.createObjectStore(INFOS, { keyPath: "name" });
+        fresh.createObjectStore(PIECES);
+      },
+      // Another tab wants to change or delete the database: do not stand in its way.
+      blocking: () => database.close(),
+    });
+    return new IndexStore(database);
+  } catch (cause) {
+    throw new TernError("STORAGE_QUOTA", `this host gives no IndexedDB storage: ${cause}`, { cause });
+  }
+}
+
+export class IndexStore {
+  #database;
+
+  /** @param {any} database opened by idb */
+  constructor(database) {
+    this.#database = database;
+  }
+
+  /**
+   * Saves an index under a name; one saved there before is replaced, or stays as it was if this fails.
+   *
+   * @param {string} name
+   * @param {SearchIndex} index
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<StoredIndex>}
+   * @throws {TernError} STORAGE_QUOTA, ABORTED, INVALID_INPUT
+   */
+  async save(name, index, { signal } = {}) {
+    checkName(name);
+    checkInput(index instanceof SearchIndex, `a SearchIndex is needed, found ${describe(index)}`);
+    const pacer = new Pacer(signal, "saving the index");
+    const file = await index.save({ signal });
+    const view = new DataView(file.buffer);
+    const [documents, passages] = [view.getUint32(56, true), view.getUint32(60, true)];
+    const { fingerprint } = index;
+    const info = { name, fingerprint, documents, passages, bytes: file.length, savedAt: new Date() };
+    const change = this.#database.transaction([INFOS, PIECES], "readwrite");
+    // Its failure shows in the requests, too; without this it would count as not handled.
+    change.done.catch(() => {});
+    try {
+      const pieces = change.objectStore(PIECES);
+      await pieces.delete(piecesOf(name));
+      for (let i = 0; i * PIECE_BYTES < file.length; i++) {
+        pacer.check();
+        await pieces.put(file.slice(i * PIECE_BYTES, (i + 1) * PIECE_BYTES), [name, i]);
+      }
+      await change.objectStore(INFOS).put(info);
+      pacer.check();
+      await change.done;
+      return info;
+    } catch (cause) {
+      try {
+        change.abort();
+      } catch {
+        // It has aborted by itself.
+      }
+      if (cause instanceof TernError) throw cause;
+      const message = `an index of ${file.length} bytes could not be stored: ${change.error ?? cause}`;
+      throw new TernError("STORAGE_QUOTA", message, { cause: change.error ?? cause });
+    }
+  }
+
+  /**
+   * @param {string} name
+   * @param {import("./embedder.js").SearchEngine} engine
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<SearchIndex | null>} null where nothing is stored under the name
+   * @throws {TernError} INDEX_STALE, INDEX_FORMAT, ABORTED, INVALID_INPUT
+   */
+  async load(name, engine, { signal } = {}) {
+    checkName(name);
+    const pacer = new Pacer(signal, "loading the index");
+    const reading = this.#database.transaction([INFOS, PIECES]);
+    const info = await reading.objectStore(INFOS).get(name);
+    if (info === undefined) return null;
+    const file = new Uint8Array(info.bytes);
+    let at = 0;
+    for (let i = 0; at < file.length; i++) {
+      const piece = await reading.objectStore(PIECES).get([name, i]);
+      const found = piece === undefined ? "none" : `one of ${piece.length} bytes`;
+      if (piece === undefined || piece.length === 0 || piece.length > file.length - at) {
+        const expected = `${Math.min(PIECE_BYTES, file.length - at)} bytes`;
+        throw new TernError("INDEX_FORMAT", `piece ${i} of the index ${name}: found ${found}, expected ${expected}`);
+      }
+      file.set(piece, at);
+      at += piece.length;
+      pacer.check();
+    }
+    return SearchIndex.load(engine, file, { signal });
+  }
+
+  /** @returns {Promise<StoredIndex[]>} what is stored, by name */
+  list() {
+    return this.#database.getAll(INFOS);
+  }
+
+  /**
+   * @param {string} name
+   * @returns {Promise<boolean>} whether there was one
+   * @throws {TernError} INVALID_INPUT
+   */
+  async delete(name) {
+    checkName(name);
+    const change = this.#database.transaction([INFOS, PIECES], "readwrite");
+    const infos = change.objectStore(INFOS);
+    const found = (await infos.getKey(name)) !== undefined;
+    await infos.delete(name);
+    await change.objectStore(PIECES).delete(piecesOf(name));
+    await change.done;
+    return found;
+  }
+
+  /** Closes the database; the store is of no use afterwards. */
+  close() {
+    this.#database.close();
+  }
+}
+
+/** @param {string} name */
+const piecesOf = (name) => IDBKeyRange.bound([name], [name, []]);
+
+/** @param {unknown} name */
+function checkName(name) {
+  checkInput(typeof name === "string" && name !== "", `name must be a string that is not empty, found ${name === "" ? "one" : describe(name)}`);
+}
