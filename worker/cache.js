@@ -22,23 +22,36 @@ export async function cacheKey(path, body, build, settings) {
  * @returns {Promise<Response | undefined>}
  */
 export async function fromCache(key) {
+  let kept;
   try {
-    return await openCache()?.match(key);
+    kept = await openCache()?.match(key);
   } catch {
     return undefined; // a cache that fails is no reason to fail
   }
+  if (!kept) return undefined;
+  const response = new Response(kept.body, kept);
+  response.headers.set("x-cache", "hit");
+  // Ours to the data centre, not the answer's to the client.
+  for (const name of ["cache-control", "cf-cache-status", "age"]) response.headers.delete(name);
+  return response;
 }
 
 /**
+ * Keeps a copy, and marks the answer as one that was not kept before.
+ *
  * @param {Request} key
  * @param {Response} response
+ * @returns {Promise<void>}
  */
 export async function intoCache(key, response) {
-  const copy = new Response(response.body, response);
+  const copy = response.clone();
   copy.headers.set("cache-control", `max-age=${KEPT_SECONDS}`);
-  await openCache()
-    ?.put(key, copy)
-    .catch(() => {});
+  response.headers.set("x-cache", "miss");
+  try {
+    await openCache()?.put(key, copy);
+  } catch {
+    // As above.
+  }
 }
 
 /** @returns {Cache | undefined} */

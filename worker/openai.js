@@ -11,7 +11,7 @@ const STREAM_FROM = 64;
  * POST /v1/embeddings
  *
  * @param {import("./app.js").Work} work
- * @returns {Promise<import("./app.js").Answer>}
+ * @returns {Promise<import("./answer.js").Answer>}
  * @throws {HttpError}
  */
 export async function embeddings(work) {

@@ -8,7 +8,7 @@ import { countTokens, embedAll } from "./texts.js";
 
 /**
  * @typedef {import("./app.js").Work} Work
- * @typedef {import("./app.js").Answer} Answer
+ * @typedef {import("./answer.js").Answer} Answer
  */
 
 /** One answer holds at most this many floats: more go through /v1/embeddings, which streams. */

@@ -55,16 +55,19 @@ def workerd(
     *,
     script: Path = BUILT / "script",
     assets: Path = BUILT / "assets",
+    main: str = "worker.js",
     inspect: bool = False,
 ) -> Iterator[Server]:
     """workerd with the modules in `script` and the assets as a service bound to ASSETS.
 
     folder   for the configuration and the log
+    main     the module that handles requests
     """
     port, inspector_port = free_port(), free_port() if inspect else 0
     config = folder / "config.capnp"
     embedded = Path(os.path.relpath(script, folder))  # as seen from the configuration
-    names = [path.name for path in script.iterdir()]
+    # The first module is the entry point.
+    names = sorted((path.name for path in script.iterdir()), key=lambda name: (name != main, name))
     config.write_text(_config(embedded, names, assets, port, variables or {}), "utf-8")
     # The program itself: npm's workerd in .bin is a script of Node around it.
     (binary,) = NODE_MODULES.glob("@cloudflare/workerd-*/bin/workerd*")
@@ -136,7 +139,6 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path, seconds: f
 def _config(
     script: Path, names: list[str], assets: Path, port: int, variables: Mapping[str, str]
 ) -> str:
-    names = sorted(names, key=lambda name: name != "worker.js")  # the first is the entry point
     kinds = {".wasm": "wasm", ".js": "esModule", ".bin": "data", ".zip": "data"}
     modules = [
         f'(name = "{name}", {kinds[Path(name).suffix]} = embed "{script / name}")' for name in names
