@@ -33,7 +33,8 @@ class Target:
     """What `build.py NAME` does.
 
     help     one line
-    needs    names of requirements/<name>.txt to install, and "npm"
+    needs    names of requirements/<name>.txt to install, and "npm" and "npm worker" for what
+             package.json and worker/package.json list
     run      options -> exit code
     """
 
@@ -71,8 +72,17 @@ def demo(options: argparse.Namespace) -> int:
     return code
 
 
+def worker(options: argparse.Namespace) -> int:
+    code = _make(lambda recipes: recipes.worker())
+    if code == 0 and options.serve:
+        from tools.worker import serve
+
+        return serve(options.port)
+    return code
+
+
 def test(options: argparse.Namespace) -> int:
-    code = everything(options)
+    code = everything(options) or _make(lambda recipes: recipes.worker())
     if code != 0:
         return code
     _ensure_chromium()
@@ -115,8 +125,15 @@ TARGETS = {
     "wheel": Target("build the wheel of one table format", ("build",), wheel),
     "web": Target("assemble dist/web: engine, Pyodide and demo page", ("build", "npm"), web),
     "all": Target("all of the above, in all formats", ("build", "test", "npm"), everything),
+    "worker": Target(
+        "assemble dist/worker, the Cloudflare Worker", ("build", "npm", "npm worker"), worker
+    ),
     "demo": Target("build what the demo page needs and serve it", ("build", "npm"), demo),
-    "test": Target("build everything and run all tests", ("build", "test", "bench", "npm"), test),
+    "test": Target(
+        "build everything and run all tests",
+        ("build", "test", "bench", "worker", "npm", "npm worker"),
+        test,
+    ),
     "bench": Target(
         "measure the engine beside its peers", ("build", "test", "bench", "npm"), bench
     ),
@@ -138,6 +155,8 @@ def parser() -> argparse.ArgumentParser:
     option("--model", type=Path, help="a .bin of that format (default: the committed model)")
     option("--out", type=Path, default=ROOT / "dist", help="folder (default: dist)")
     parsers["demo"].add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    parsers["worker"].add_argument("--serve", action="store_true", help="run it with wrangler dev")
+    parsers["worker"].add_argument("--port", type=int, default=8787, help="for --serve")
     parsers["test"].add_argument("--full", action="store_true", help="exhaustive and soak runs too")
     parsers["test"].add_argument("--training", action="store_true", help="training/'s, too (torch)")
     parsers["clean"].add_argument("--all", action="store_true", help=".venv and node_modules too")
@@ -157,7 +176,7 @@ def main(arguments: list[str]) -> int:
         parser().error(f"unknown arguments: {' '.join(rest)}")
     options.rest = rest
     target = TARGETS[options.target]
-    groups = [need for need in target.needs if need != "npm"]
+    groups = [need for need in target.needs if not need.startswith("npm")]
     if groups:
         _ensure_python_packages(groups)
         if Path(sys.prefix).resolve() != VENV.resolve():
@@ -166,8 +185,9 @@ def main(arguments: list[str]) -> int:
                 sys.stdout.flush()
                 os.execv(command[0], command)
             return _run(command)
-    if "npm" in target.needs:
-        _ensure_npm_packages()
+    for need, folder in (("npm", ROOT), ("npm worker", ROOT / "worker")):
+        if need in target.needs:
+            _ensure_npm_packages(folder)
     return target.run(options)
 
 
@@ -211,13 +231,14 @@ def _ensure_training() -> Path:
     return python
 
 
-def _ensure_npm_packages() -> None:
+def _ensure_npm_packages(folder: Path) -> None:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         sys.exit("build.py needs Node 20 or newer, and npm")
-    lock = ROOT / "package-lock.json"
-    stamp = ROOT / "node_modules" / ".installed"
-    _when_changed(stamp, lock, "npm ci", [npm, "ci", "--no-fund", "--no-audit"])
+    lock = folder / "package-lock.json"
+    stamp = folder / "node_modules" / ".installed"
+    command = [npm, "ci", "--prefix", str(folder), "--no-fund", "--no-audit"]
+    _when_changed(stamp, lock, f"npm ci for {lock.relative_to(ROOT)}", command)
 
 
 def _when_changed(stamp: Path, source: Path, what: str, command: list[str]) -> None:

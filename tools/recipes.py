@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tools import website
+from tools import website, worker
 from tools.kernels import TABLES, compile_kernel, kernel_inputs
 from tools.ledger import ROOT, Ledger, empty_folder, files_under
 from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, write_payload
@@ -167,6 +167,13 @@ class Recipes:
             lambda: run_python(*command, python_path=package),
         )
         return out
+
+    def worker(self) -> Path:
+        """dist/worker, with everything in it made first."""
+        site, out = self.site(), DIST / "worker"
+        inputs = [ROOT / "tools" / "worker.py", site, *worker.sources()]
+        self._step("worker", inputs, [out], lambda: worker.assemble(out, site))
+        return self._made(out)
 
     def everything(self) -> None:
         self.tables()

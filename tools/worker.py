@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.ledger import ROOT, empty_folder
+from tools.payload import engine_modules
 
 WORKER = ROOT / "worker"
 PYODIDE = ROOT / "node_modules" / "pyodide"
@@ -22,8 +23,8 @@ FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 def sources() -> list[Path]:
     """What assemble() reads of the checkout."""
-    code = [path for suffix in ("*.js", "*.json", "*.mjs") for path in WORKER.glob(suffix)]
-    return [*code, WORKER / "build", WORKER / "page", *(ROOT / "web").glob("*.js")]
+    code = [*WORKER.glob("*.js"), WORKER / "package-lock.json", WORKER / "build", WORKER / "page"]
+    return [*code, *(ROOT / "web").glob("*.js"), PYODIDE / "package.json"]
 
 
 def assemble(out: Path, site: Path) -> None:
@@ -44,6 +45,15 @@ def assemble(out: Path, site: Path) -> None:
     parts_file.write_text(json.dumps(parts), "utf-8")
     run_node(WORKER / "build" / "build.mjs", parts_file, out / "script")
     parts_file.unlink()
+
+
+def serve(port: int) -> int:
+    """Run dist/worker with `wrangler dev` until interrupted; its exit code."""
+    command = [str(WORKER / "node_modules" / ".bin" / "wrangler"), "dev", "--port", str(port)]
+    try:
+        return subprocess.run(command, cwd=WORKER, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
 
 
 def merge_zips(sources: list[Path], out: Path) -> None:
@@ -68,17 +78,14 @@ def run_node(script: Path, *arguments: Path) -> None:
 
 def _build_facts(manifest: dict[str, Any], model: Path) -> dict[str, Any]:
     """What the script knows without starting the engine."""
-    with model.open("rb") as file:
-        header = file.read(32)
-    from tools.payload import engine_modules
-
     with engine_modules("format") as (layout,):
-        dim = layout.read_header(header, model.stat().st_size, build=None, vocab_size=None)
+        content = model.read_bytes()
+        header = layout.read_header(content, len(content), build=None, vocab_size=None)
     return {
         "name": manifest["name"],
         "version": manifest["version"],
         "fingerprint": manifest["fingerprint"],
-        "dim": dim.output_dim,
+        "dim": header.output_dim,
         # A fixed date: the same sources give the same bytes.
         "created": 1767225600,
     }
