@@ -1,4 +1,4 @@
-"""A Chromium for the session, and for each test a site of its own and an empty page."""
+"""One Chromium for the run, and for each test a site of its own and an empty page."""
 
 from __future__ import annotations
 
