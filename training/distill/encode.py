@@ -32,7 +32,7 @@ def chunk_path(folder: Path, number: int) -> Path:
 def save_arrays(path: Path, **arrays: NDArray[np.generic]) -> None:
     """One .npz, written atomically."""
     held = io.BytesIO()
-    np.savez(held, **arrays)
+    np.savez(held, allow_pickle=False, **arrays)
     write_atomically(path, held.getvalue())
 
 

@@ -197,8 +197,9 @@ class Step:
             three8,
             threes,
         )
-        for part, rows in zip(("q", "k", "v"), torch.mm(three.t(), k.q1).split(d), strict=True):
-            g[f"{at}attn.{part}.weight"].add_(rows)
+        rows = torch.mm(three.t(), k.q1)
+        for i, part in enumerate(("q", "k", "v")):
+            g[f"{at}attn.{part}.weight"].add_(rows[i * d : (i + 1) * d])
         dz = torch._int_mm(three8, w.codes["qkv"])
         norm = [g[f"{at}ln_1.weight"], g[f"{at}ln_1.bias"]]
         weight, bias = p[f"{at}ln_1.weight"], p[f"{at}ln_1.bias"]

@@ -120,7 +120,7 @@ class _Straight(torch.autograd.Function):
 
 def straight(value: Tensor, replacement: Tensor) -> Tensor:
     """`replacement`, with the gradient of `value`."""
-    result: Tensor = _Straight.apply(value, replacement)
+    result: Tensor = _Straight.apply(value, replacement)  # type: ignore[no-untyped-call]
     return result
 
 

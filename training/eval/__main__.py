@@ -2,8 +2,9 @@
 
     python -m training.eval WHAT [--data DIR] [--corpus main] [--name NAME] [--keep]
 
-WHAT is a `.bin`, `teacher`, a checkpoint path or run:NAME; CHECKPOINT@FORMAT scores its table in
-another format. --keep writes training/eval/results/NAME.json and renews RESULTS.md.
+WHAT is a `.bin` (in the shipped engine), torch:FILE.bin (in the training code, faster), `teacher`,
+a checkpoint path or run:NAME; CHECKPOINT@FORMAT scores its table in another format.
+--keep writes training/eval/results/NAME.json and renews RESULTS.md.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from training.eval.report import RESULTS, write_report
 from training.eval.sets import Encode, Scores, scifact, sts, teacher_agreement, trec
 
 
-def score(encode: Encode, data: Path, corpus: Path) -> Scores:
-    """Every measure of one encoder."""
+def score(encode: Encode, data: Path, corpus: Path, passages: bool) -> Scores:
+    """Every measure of one encoder; `passages` adds the costly one."""
     unseen = [text for text, _ in read_plan(corpus / "held_out.txt.gz")]
     queries = held_out_queries(data / "corpus")
     scores: Scores = {}
@@ -40,7 +41,7 @@ def score(encode: Encode, data: Path, corpus: Path) -> Scores:
             scores |= teacher_agreement(encode, texts, held["vectors"], name)
     scores |= sts(encode, data / "eval")
     scores |= trec(encode, data / "eval")
-    scores |= scifact(encode, data / "eval")
+    scores |= scifact(encode, data / "eval", passages)
     return {name: round(value, 4) for name, value in scores.items()}
 
 
@@ -52,12 +53,14 @@ def main() -> None:
     parser.add_argument("--corpus", default="main")
     parser.add_argument("--name")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--no-passages", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     encoder = open_encoder(given.what)
     began = time.monotonic()
-    scores = score(encoder.encode, data_dir(given.data), cache_dir() / "corpus" / given.corpus)
+    corpus = cache_dir() / "corpus" / given.corpus
+    scores = score(encoder.encode, data_dir(given.data), corpus, not given.no_passages)
     result = {
         "model": encoder.name,
         "sha256": encoder.sha256,
