@@ -59,8 +59,10 @@ export class SharedEngine {
 
   /** @param {any} env */
   #begin(env) {
+    const began = Date.now();
     const starting = this.#start(env).then(
       (engine) => {
+        console.log(JSON.stringify({ event: "engine_started", ms: Date.now() - began }));
         if (this.#starting === starting) {
           this.#engine = engine;
           this.#starting = null;

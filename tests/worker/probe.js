@@ -1,22 +1,30 @@
 /**
- * The Worker under observation: its first module in tests that ask what it did. Answers GET /probe:
+ * The Worker under observation: its first module in tests that ask what it did.
  *
- * generated  every attempt to make code at run time, also one that was caught
- * memories   bytes of every WebAssembly memory
+ * GET /probe
+ *   generated  every attempt to make code at run time, also one that was caught
+ *   memories   bytes of every WebAssembly memory
+ * GET /attempts makes such attempts itself: what the probe noted, and how the runtime refused them
  */
 import worker from "./worker.js";
 
 const generated = [];
 const memories = new Set();
 
-/** @param {string} name */
-function watch(holder, name, allowed = () => false) {
-  const note = (list) => {
-    if (!allowed(list[0])) generated.push(name);
-  };
+/**
+ * @param {any} holder
+ * @param {string} name
+ */
+function watch(holder, name) {
   holder[name] = new Proxy(holder[name], {
-    apply: (target, self, list) => (note(list), Reflect.apply(target, self, list)),
-    construct: (target, list, kind) => (note(list), Reflect.construct(target, list, kind)),
+    apply(target, self, list) {
+      generated.push(name);
+      return Reflect.apply(target, self, list);
+    },
+    construct(target, list) {
+      generated.push(name);
+      return Reflect.construct(target, list);
+    },
   });
 }
 
@@ -30,7 +38,7 @@ function collect(instance) {
   return instance;
 }
 
-const { Instance, Memory, Module, instantiate } = WebAssembly;
+const { Instance, Memory, instantiate } = WebAssembly;
 WebAssembly.Instance = new Proxy(Instance, {
   construct: (target, list) => collect(Reflect.construct(target, list)),
 });
@@ -47,20 +55,37 @@ WebAssembly.instantiate = async (source, imports) => {
   collect(isModule(source) ? result : result.instance);
   return result;
 };
-WebAssembly.Module = new Proxy(Module, {
-  construct(target, list) {
-    generated.push("Module");
-    return Reflect.construct(target, list);
-  },
-});
-for (const name of ["compile", "compileStreaming", "instantiateStreaming"]) {
+for (const name of ["Module", "compile", "compileStreaming", "instantiateStreaming"]) {
   if (WebAssembly[name]) watch(WebAssembly, name);
 }
 for (const name of ["eval", "Function"]) watch(globalThis, name);
 
+async function attempt() {
+  const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+  const tries = [
+    () => new WebAssembly.Module(empty),
+    () => WebAssembly.compile(empty),
+    () => WebAssembly.instantiate(empty),
+    () => globalThis.eval("1"),
+    () => globalThis.Function("return 1"),
+  ];
+  const refusals = [];
+  for (const each of tries) {
+    try {
+      await each();
+      refusals.push("it worked");
+    } catch (error) {
+      refusals.push(String(error));
+    }
+  }
+  return { generated: generated.splice(0), refusals };
+}
+
 export default {
-  fetch(request, env, context) {
-    if (new URL(request.url).pathname !== "/probe") return worker.fetch(request, env, context);
+  async fetch(request, env, context) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/attempts") return Response.json(await attempt());
+    if (pathname !== "/probe") return worker.fetch(request, env, context);
     return Response.json({ generated, memories: [...memories].map((m) => m.buffer.byteLength) });
   },
 };
