@@ -90,7 +90,7 @@ def test(options: argparse.Namespace) -> int:
     commands = [[str(VENV_PYTHON), *arguments]]
     if not options.rest:  # else certain Python tests were asked for
         scripts = sorted(map(str, (ROOT / "tests" / "js").rglob("*.test.mjs")))
-        commands.insert(0, ["node", "--test", *scripts])
+        commands.insert(0, ["node", "--test", "--test-reporter=spec", *scripts])
     if options.training:
         commands.append([str(_ensure_training()), "-m", "pytest", "tests/training"])
     # All of them, also after a failure; the worst result counts.
