@@ -20,11 +20,11 @@ const TITLE_BOOST = 2;
 // The last word of a query may be unfinished from this length on.
 const PREFIX_FROM = 3;
 // A word that no passage holds is taken for a misspelt one: one letter in five, of words this long.
-const FUZZY_FROM = 4;
+const FUZZY_FROM = 5;
 const FUZZINESS = 0.2;
-// A word in more than this part of the passages says little and takes long: it is left out of a
-// query that has others.
-const COMMON = 0.1;
+// How many occurrences a query looks at, some 3 µs each: its common words are left out where rarer ones
+// reach this number already, and a beginning of very many words is no word's beginning.
+const BUDGET = 5000;
 
 export class Keywords {
   #import;
@@ -138,11 +138,11 @@ export class Keywords {
    */
   find(query) {
     const terms = wordsOf(query).map(({ term }) => term);
-    const last = terms.at(-1);
-    const telling = this.#telling(new Set(terms));
-    const hits = this.#search.search(telling.join(" "), {
+    const last = terms.at(-1) ?? "";
+    const isBeginning = last.length >= PREFIX_FROM && this.#countOfBeginning(last) <= BUDGET;
+    const hits = this.#search.search(this.#telling(new Set(terms)).join(" "), {
       boost: { title: TITLE_BOOST },
-      prefix: (/** @type {string} */ term) => term === last && term.length >= PREFIX_FROM,
+      prefix: (/** @type {string} */ term) => isBeginning && term === last,
       fuzzy: (/** @type {string} */ term) =>
         !this.#counts.has(term) && term.length >= FUZZY_FROM && FUZZINESS,
       tokenize: (/** @type {string} */ text) => text.split(" "),
@@ -155,17 +155,23 @@ export class Keywords {
   }
 
   /**
-   * The terms of a query without those that nearly every passage has; the rarest alone where all
-   * are such.
+   * The rarest terms of a query that keep within the budget; at least one.
    *
    * @param {Set<string>} terms
+   * @returns {string[]}
    */
   #telling(terms) {
-    const count = (/** @type {string} */ term) => this.#counts.get(term) ?? 0;
-    const limit = Math.max(COMMON * this.#units.size, 1000);
-    const telling = Array.from(terms).filter((term) => count(term) <= limit);
-    if (telling.length > 0) return telling;
-    return Array.from(terms).sort((one, other) => count(one) - count(other)).slice(0, 1);
+    const counted = Array.from(terms, (term) => ({ term, count: this.#counts.get(term) ?? 0 }));
+    counted.sort((one, other) => one.count - other.count);
+    let sum = 0;
+    return counted.filter(({ count }, i) => (sum += count) <= BUDGET || i === 0).map(({ term }) => term);
+  }
+
+  /** @param {string} beginning */
+  #countOfBeginning(beginning) {
+    let sum = 0;
+    for (const [term, count] of this.#counts) if (term.startsWith(beginning)) sum += count;
+    return sum;
   }
 }
 
