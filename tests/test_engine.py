@@ -255,7 +255,7 @@ def _pool(**changes: int) -> list[int]:
         ([_ops.rows(count=1, chunk=32), _pool()], 1),  # no op of single rows
         ([_ops.rows(count=2, chunk=32)], 0),  # more than there are
         ([_ops.rows(count=0, chunk=32)], 0),
-        ([_ops.rows(count=1, chunk=3)], 0),
+        ([_ops.rows(count=1, chunk=3), _pool()], 0),
     ],
 )
 def test_programs_are_checked(engine: Engine, program: list[list[int]], bad: int) -> None:

@@ -58,16 +58,10 @@ def ternary(rng: np.random.Generator, outputs: int, columns: int) -> NDArray[np.
 
 def read_codes(bench: Bench, linear: BitLinear, rows: int) -> NDArray[np.int16]:
     """The quantized rows [rows][columns] out of their tiles."""
-    flat = np.frombuffer(bench.kernel.read(linear.codes, 2 * rows * linear.padded), np.int16)
-    result = np.zeros((rows, linear.padded), np.int16)
-    first = 0
-    while first < rows:
-        size = next(n for n in (4, 2, 1) if n <= rows - first)
-        block = flat[first * linear.padded : (first + size) * linear.padded]
-        tile = block.reshape(linear.padded // 2, size, 2)
-        result[first : first + size] = tile.transpose(1, 0, 2).reshape(size, -1)
-        first += size
-    return result
+    tiles = -(-rows // 4)
+    flat = np.frombuffer(bench.kernel.read(linear.codes, 8 * tiles * linear.padded), np.int16)
+    pairs = flat.reshape(tiles, linear.padded // 2, 4, 2)
+    return pairs.transpose(0, 2, 1, 3).reshape(4 * tiles, linear.padded)[:rows]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 6, 7, 8, 31])
@@ -138,12 +132,14 @@ def test_product(bench: Bench, mode: str, rows: int, columns: int, outputs: int)
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("columns", [64, 128, 256, 1024])
-def test_product_is_exact_at_the_corner(bench: Bench, sign: int, columns: int) -> None:
+@pytest.mark.parametrize("rows", [5, 8, 16])
+def test_product_is_exact_at_the_corner(bench: Bench, sign: int, columns: int, rows: int) -> None:
     """Rows of -128 and 127 throughout, against weights that add them all up the same way.
 
-    With a fixed 64 columns a lower sum of 64 * 128 = 2^13 would spill into the upper output.
+    With a fixed 64 columns a lower sum of 64 * 128 = 2^13 would spill into the upper output, and
+    a sum over 1024 columns leaves the int16 of the tables.
     """
-    x = np.ones((5, columns), np.float32)
+    x = np.ones((rows, columns), np.float32)
     x[:, ::2] = -1
     weights = np.zeros((32, columns), np.int8)
     weights[:, ::2] = sign
@@ -151,15 +147,16 @@ def test_product_is_exact_at_the_corner(bench: Bench, sign: int, columns: int) -
     weights[7] = 0
     weights[9, ::2] = 0
     linear = BitLinear(bench, weights, 1.0, np.zeros(32, np.float32))
-    target = bench.space(4 * 5 * 32)
-    bench.run(linear.instructions(bench.put(x), target, _ops.MODE_STORE), [5])
-    codes = read_codes(bench, linear, 5)[:, :columns].astype(np.int64)
+    target = bench.space(4 * rows * 32)
+    bench.run(linear.instructions(bench.put(x), target, _ops.MODE_STORE), [rows])
+    codes = read_codes(bench, linear, rows)[:, :columns].astype(np.int64)
     assert set(np.unique(codes)) == {-128, 127}
-    blocks = np.frombuffer(bench.kernel.read(linear.blocks, 20), np.int32)
-    assert (blocks == (128 if columns == 64 else 32)).all()
-    inverse = bench.floats(linear.inverse_scale, 5)[:, None]
+    bounds = np.frombuffer(bench.kernel.read(linear.bounds, 8 * rows), np.uint32).reshape(-1, 2)
+    assert (bounds[:, 0] == (128 if columns == 64 else 32)).all()
+    assert (bounds[:, 1] == (columns if columns <= 256 else 128)).all()
+    inverse = bench.floats(linear.inverse_scale, rows)[:, None]
     expected = (codes @ weights.T.astype(np.int64)).astype(np.float32) * inverse
-    np.testing.assert_array_equal(bench.floats(target, 5, 32), expected)
+    np.testing.assert_array_equal(bench.floats(target, rows, 32), expected)
 
 
 def test_gelu(bench: Bench) -> None:
@@ -346,7 +343,7 @@ def test_self_test(compiled: dict[tuple[str, str], bytes]) -> None:
     for table in TABLES:
         bench = Bench(compiled[table, "simd"])
         answers.add(bench.kernel.call("self_test") & 0xFFFFFFFF)
-        x = bench.floats(bench.kernel.call("self_test_x"), 7, 128)
+        x = bench.floats(bench.kernel.call("self_test_x"), 21, 128)
         packed = np.frombuffer(
             bench.kernel.read(bench.kernel.call("self_test_matrix"), 48 * 32), np.uint8
         ).reshape(48, 32, 1)
@@ -354,10 +351,10 @@ def test_self_test(compiled: dict[tuple[str, str], bytes]) -> None:
         weights = np.where(codes == 2, -1, codes)
         q, scale = quantized(x)
         y = exact_gelu((q @ weights.T + np.arange(48) - 24) * (1 / 16) / scale)
-        found = bench.floats(bench.kernel.call("self_test_y"), 7 * 48 + 7 * 16)
-        np.testing.assert_allclose(found[: 7 * 48].reshape(7, 48), y, atol=1e-5)
-        mixed = found[7 * 48 :].reshape(7, 2, 8)
-        qkv = y.reshape(7, 3, 2, 8)
+        found = bench.floats(bench.kernel.call("self_test_y"), 21 * 48 + 21 * 16)
+        np.testing.assert_allclose(found[: 21 * 48].reshape(21, 48), y, atol=1e-5)
+        mixed = found[21 * 48 :].reshape(21, 2, 8)
+        qkv = y.reshape(21, 3, 2, 8)
         for h in range(2):
             scores = qkv[:, 0, h] @ qkv[:, 1, h].T / math.sqrt(8)
             w = np.exp(scores - scores.max(axis=1, keepdims=True))

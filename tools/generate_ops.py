@@ -32,7 +32,7 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "rows": (
         "run the next `count` instructions over at most `chunk` rows at a time",
-        {"count": "instructions", "chunk": "rows, a multiple of 4"},
+        {"count": "instructions", "chunk": "rows, a multiple of 16"},
     ),
     "quantize": (
         "layer norm where gamma is given, then the norm and 8-bit rounding of a BitLinear input",
@@ -45,7 +45,7 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
             "row": "f32 [columns], scratch, with gamma",
             "codes": "i16 tiles [chunk][padded], see quantize.c",
             "inverse_scale": "f32 [chunk], 1 / s_x",
-            "blocks": "i32 [chunk], columns that may be summed in 14 bits",
+            "bounds": "struct bounds [chunk]",
             "columns": "floats of a row",
             "padded": "columns rounded up to 32",
         },
@@ -55,8 +55,11 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "codes": "i16 tiles [chunk][columns]",
             "inverse_scale": "f32 [chunk]",
-            "blocks": "i32 [chunk]",
-            "weights": "i16 panels, see product.c",
+            "bounds": "struct bounds [chunk]",
+            "weights": "i16 panels, see panels.h",
+            "indexes": "u16, see sums.h",
+            "narrow": "i16 [outputs][16], scratch",
+            "wide": "i32 [outputs][16], scratch",
             "inverse_weight": "f32 [outputs], 1 / s_w",
             "bias": "f32 [outputs]",
             "target": "f32 [rows][stride]",

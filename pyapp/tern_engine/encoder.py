@@ -25,7 +25,8 @@ class Scratch:
 
     lengths u32 [MAX_TEXTS], then at once ids u32 [rows]; x [rows][d]; qkv [rows][3][heads][head];
     mixed [rows][d]; hidden [chunk][ffn]; row [d]; codes i16 [chunk][padded columns];
-    inverse_scale [chunk]; blocks i32 [chunk]; attention see attention.c;
+    inverse_scale [chunk]; bounds u32 [chunk][2]; narrow i16 and wide i32 [widest output][16];
+    attention see attention.c;
     pooled [MAX_TEXTS][d]; out [MAX_TEXTS][padded output].
     """
 
@@ -38,7 +39,9 @@ class Scratch:
     row: int
     codes: int
     inverse_scale: int
-    blocks: int
+    bounds: int
+    narrow: int
+    wide: int
     attention: int
     pooled: int
     out: int
@@ -53,6 +56,7 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
     """Plan the buffers of a call."""
     d, ffn, rows = header.d_model, header.ffn_dim, row_capacity(header)
     head, keys = padded_head(header), round_up(header.max_seq_len, 8)
+    widest = max(3 * header.n_heads * head, ffn)
     lengths = layout.place(4 * (MAX_TEXTS + rows))
     return Scratch(
         lengths=lengths,
@@ -64,7 +68,9 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
         row=layout.place(4 * d),
         codes=layout.place(2 * CHUNK_ROWS * round_up(max(d, ffn), 32)),
         inverse_scale=layout.place(4 * CHUNK_ROWS),
-        blocks=layout.place(4 * CHUNK_ROWS),
+        bounds=layout.place(8 * CHUNK_ROWS),
+        narrow=layout.place(32 * widest),
+        wide=layout.place(64 * widest),
         attention=layout.place(4 * (head * keys + 16 * keys + 16 * head)),
         pooled=layout.place(4 * MAX_TEXTS * d),
         out=layout.place(4 * MAX_TEXTS * padded_output),
@@ -93,7 +99,7 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             row=at.row,
             codes=at.codes,
             inverse_scale=at.inverse_scale,
-            blocks=at.blocks,
+            bounds=at.bounds,
             columns=columns,
             padded=round_up(columns, 32),
         )
@@ -102,8 +108,11 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
         return _ops.product(
             codes=at.codes,
             inverse_scale=at.inverse_scale,
-            blocks=at.blocks,
+            bounds=at.bounds,
             weights=linear.weights,
+            indexes=linear.indexes,
+            narrow=at.narrow,
+            wide=at.wide,
             inverse_weight=linear.inverse_scale,
             bias=linear.bias,
             target=target,

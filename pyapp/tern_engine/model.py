@@ -17,8 +17,8 @@ from .format import CHECKSUM_BYTES, HEADER_BYTES, Header, Section, read_header, 
 from .kernels import Kernel
 
 HASH_CHUNK = 1 << 20
-PANEL_OUTPUTS = 32  # product.c reads two panels of 16 at a time
-BLOCK_COLUMNS = 32  # and at least 32 columns
+PANEL_OUTPUTS = 32  # panels.h reads two panels of 16 at a time
+BLOCK_COLUMNS = 32  # sums.h tabulates 32 columns at a time
 
 
 def round_up(n: int, step: int) -> int:
@@ -49,9 +49,10 @@ class Norm:
 
 @dataclass(frozen=True)
 class Linear:
-    """A prepared BitLinear: packed panels, 1 / s_w and bias per output, padded columns."""
+    """A prepared BitLinear: its weights twice, 1 / s_w and bias per output, padded columns."""
 
     weights: int
+    indexes: int
     inverse_scale: int
     bias: int
     columns: int
@@ -182,6 +183,7 @@ def _place_weights(header: Header, layout: Layout, base: int) -> Weights:
         padded = round_up(columns, BLOCK_COLUMNS)
         return Linear(
             layout.place(round_up(outputs, PANEL_OUTPUTS) * padded),
+            layout.place(outputs * padded // 2),
             layout.place(4 * outputs),
             layout.place(4 * outputs),
             padded,
@@ -224,14 +226,19 @@ def _prepare(
     def clear(target: Linear) -> None:
         size = round_up(target.outputs, PANEL_OUTPUTS) * target.columns
         kernel.call("fill_zero", target.weights, size)
+        kernel.call("clear_indexes", target.indexes, target.outputs, target.columns)
         kernel.call("fill_zero", target.bias, 4 * target.outputs)
+
+    def pack(
+        target: Linear, name: str, rows: int, columns: int, place: tuple[int, int, int]
+    ) -> None:
+        matrix = (at(name + ".codes"), rows, columns)
+        kernel.call("pack_panels", *matrix, target.weights, target.columns, *place)
+        kernel.call("pack_indexes", *matrix, target.indexes, target.outputs, *place)
 
     def linear(target: Linear, name: str, rows: int, columns: int) -> None:
         clear(target)
-        kernel.call(
-            "pack_ternary",
-            *(at(name + ".codes"), rows, columns, target.weights, target.columns, 0, rows, rows),
-        )
+        pack(target, name, rows, columns, (0, rows, rows))
         kernel.call("fill_inverse", target.inverse_scale, rows, at(name + ".scale"))
         copy(target.bias, name + ".bias")
 
@@ -242,11 +249,7 @@ def _prepare(
         clear(layer.qkv)
         width = header.n_heads * padded
         for j, part in enumerate(("attn.q", "attn.k", "attn.v")):
-            kernel.call(
-                "pack_ternary",
-                *(at(f"{name}{part}.codes"), d, d, layer.qkv.weights, layer.qkv.columns),
-                *(j * width, head, padded),
-            )
+            pack(layer.qkv, name + part, d, d, (j * width, head, padded))
             target = layer.qkv.inverse_scale + 4 * j * width
             kernel.call("fill_inverse", target, width, at(f"{name}{part}.scale"))
         linear(layer.out, name + "attn.out", d, d)

@@ -68,18 +68,21 @@ class BitLinear:
         self.weights = bench.space(round_up(self.outputs, 32) * self.padded)
         kernel = bench.kernel
         kernel.call("fill_zero", self.weights, round_up(self.outputs, 32) * self.padded)
-        kernel.call(
-            "pack_ternary",
-            *(bench.put(packed), self.outputs, self.columns, self.weights, self.padded, 0),
-            *(self.outputs, self.outputs),
-        )
+        matrix = (bench.put(packed), self.outputs, self.columns)
+        place = (0, self.outputs, self.outputs)
+        kernel.call("pack_panels", *matrix, self.weights, self.padded, *place)
+        self.indexes = bench.space(self.outputs * self.padded // 2)
+        kernel.call("clear_indexes", self.indexes, self.outputs, self.padded)
+        kernel.call("pack_indexes", *matrix, self.indexes, self.outputs, *place)
+        self.narrow = bench.space(32 * self.outputs)
+        self.wide = bench.space(64 * self.outputs)
         self.inverse_weight = bench.space(4 * self.outputs)
         scale_offset = bench.put(np.float32([scale]))
         kernel.call("fill_inverse", self.inverse_weight, self.outputs, scale_offset)
         self.bias = bench.put(bias)
         self.codes = bench.space(2 * chunk * self.padded)
         self.inverse_scale = bench.space(4 * chunk)
-        self.blocks = bench.space(4 * chunk)
+        self.bounds = bench.space(8 * chunk)
         self.chunk = chunk
 
     def instructions(
@@ -100,15 +103,18 @@ class BitLinear:
                 row=norm[2],
                 codes=self.codes,
                 inverse_scale=self.inverse_scale,
-                blocks=self.blocks,
+                bounds=self.bounds,
                 columns=self.columns,
                 padded=self.padded,
             ),
             _ops.product(
                 codes=self.codes,
                 inverse_scale=self.inverse_scale,
-                blocks=self.blocks,
+                bounds=self.bounds,
                 weights=self.weights,
+                indexes=self.indexes,
+                narrow=self.narrow,
+                wide=self.wide,
                 inverse_weight=self.inverse_weight,
                 bias=self.bias,
                 target=target,

@@ -34,14 +34,16 @@ static int quantize_fits(const struct quantize_operands *o, const struct limits 
            o->padded >= o->columns && o->stride >= o->columns &&
            aligned(l, o->source, 4 * rows * o->stride) &&
            aligned(l, o->codes, 2 * l->chunk * o->padded) &&
-           aligned(l, o->inverse_scale, 4 * l->chunk) && aligned(l, o->blocks, 4 * l->chunk);
+           aligned(l, o->inverse_scale, 4 * l->chunk) && aligned(l, o->bounds, 8 * l->chunk);
 }
 
 static int product_fits(const struct product_operands *o, const struct limits *l) {
     uint64_t rows = o->target_local ? l->chunk : l->rows;
     return l->chunk && o->outputs % 4 == 0 && o->columns % 32 == 0 && o->mode <= MODE_GELU &&
            o->stride >= o->outputs && aligned(l, o->codes, 2 * l->chunk * o->columns) &&
-           aligned(l, o->inverse_scale, 4 * l->chunk) && aligned(l, o->blocks, 4 * l->chunk) &&
+           aligned(l, o->inverse_scale, 4 * l->chunk) && aligned(l, o->bounds, 8 * l->chunk) &&
+           aligned(l, o->indexes, (uint64_t)o->outputs * o->columns / 2) &&
+           aligned(l, o->narrow, 32ull * o->outputs) && aligned(l, o->wide, 64ull * o->outputs) &&
            aligned(l, o->weights, (uint64_t)round_up(o->outputs, 32) * o->columns) &&
            aligned(l, o->inverse_weight, 4ull * o->outputs) &&
            aligned(l, o->bias, 4ull * o->outputs) && aligned(l, o->target, 4 * rows * o->stride);
@@ -91,7 +93,7 @@ int32_t check_program(uint32_t program, uint32_t count, uint32_t rows, uint32_t 
             case OP_PROJECT: fits = project_fits(operands, &l); break;
             case OP_ROWS: {
                 const struct rows_operands *o = operands;
-                fits = o->chunk && o->chunk % 4 == 0 && o->count && o->count < count - at;
+                fits = o->chunk && o->chunk % 16 == 0 && o->count && o->count < count - at;
                 grouped = o->count;
                 l.chunk = o->chunk;
                 break;

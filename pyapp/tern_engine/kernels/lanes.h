@@ -19,6 +19,22 @@ typedef v128_t vec;  // 4 x f32, 4 x i32, 8 x i16 or 16 x i8, as the operation r
 
 #define LOAD(p) wasm_v128_load(p)
 #define STORE(p, v) wasm_v128_store(p, v)
+// Loads whose byte offset, a constant, stands in the instruction. The compiler would add it to the
+// pointer instead, one more instruction a load in loops that hold little else. It does not know
+// that these read memory: put BARRIER between them and stores to what they read.
+#define LOAD_AT(pointer, offset) INSTRUCTION(vec, "v128.load", pointer, offset)
+#define LOAD_SPLAT_AT(pointer, offset) INSTRUCTION(vec, "v128.load32_splat", pointer, offset)
+#define LOAD_U16_AT(pointer, offset) INSTRUCTION(uint32_t, "i32.load16_u", pointer, offset)
+#define BARRIER __asm__ volatile("" ::: "memory")
+#define INSTRUCTION(type, name, pointer, offset)                                        \
+    ({                                                                                  \
+        type loaded_;                                                                   \
+        __asm__ volatile("local.get %1\n\t" name " %2\n\tlocal.set %0"                 \
+                         : "=r"(loaded_)                                                \
+                         : "r"(pointer), "i"(offset));                                  \
+        loaded_;                                                                        \
+    })
+
 #define ADD wasm_f32x4_add
 #define SUB wasm_f32x4_sub
 #define MUL wasm_f32x4_mul

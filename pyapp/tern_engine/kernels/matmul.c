@@ -16,7 +16,7 @@ INLINE void tile(const float *a, uint32_t a_stride, const float *b, uint32_t b_s
     }
     for (uint32_t k = 0; k < depth; k++) {
         vec right[WIDE];
-        UNROLL for (int j = 0; j < vectors; j++) right[j] = LOAD(b + 4 * j);
+        UNROLL for (int j = 0; j < vectors; j++) right[j] = LOAD_AT(b, 16 * j);
         UNROLL for (int i = 0; i < rows; i++) {
             vec left = wasm_v128_load32_splat(a + i * a_stride);
             UNROLL for (int j = 0; j < vectors; j++) {

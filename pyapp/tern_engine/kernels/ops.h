@@ -31,7 +31,7 @@ struct gather_operands {
 // run the next `count` instructions over at most `chunk` rows at a time
 struct rows_operands {
     uint32_t count;  // instructions
-    uint32_t chunk;  // rows, a multiple of 4
+    uint32_t chunk;  // rows, a multiple of 16
 };
 
 // layer norm where gamma is given, then the norm and 8-bit rounding of a BitLinear input
@@ -44,7 +44,7 @@ struct quantize_operands {
     uint32_t row;  // f32 [columns], scratch, with gamma
     uint32_t codes;  // i16 tiles [chunk][padded], see quantize.c
     uint32_t inverse_scale;  // f32 [chunk], 1 / s_x
-    uint32_t blocks;  // i32 [chunk], columns that may be summed in 14 bits
+    uint32_t bounds;  // struct bounds [chunk]
     uint32_t columns;  // floats of a row
     uint32_t padded;  // columns rounded up to 32
 };
@@ -53,8 +53,11 @@ struct quantize_operands {
 struct product_operands {
     uint32_t codes;  // i16 tiles [chunk][columns]
     uint32_t inverse_scale;  // f32 [chunk]
-    uint32_t blocks;  // i32 [chunk]
-    uint32_t weights;  // i16 panels, see product.c
+    uint32_t bounds;  // struct bounds [chunk]
+    uint32_t weights;  // i16 panels, see panels.h
+    uint32_t indexes;  // u16, see sums.h
+    uint32_t narrow;  // i16 [outputs][16], scratch
+    uint32_t wide;  // i32 [outputs][16], scratch
     uint32_t inverse_weight;  // f32 [outputs], 1 / s_w
     uint32_t bias;  // f32 [outputs]
     uint32_t target;  // f32 [rows][stride]

@@ -1,5 +1,6 @@
 // Work done once, at load: scanning a model for values it may not hold, and laying weights out.
 #include "lanes.h"
+#include "sums.h"
 
 // Every scan returns the index of the first offending byte or float, or -1.
 
@@ -48,10 +49,11 @@ EXPORT(scan_floats) int32_t scan_floats(uint32_t offset, uint32_t count, uint32_
     return -1;
 }
 
-// Packs a ternary matrix [rows][columns] of 2-bit codes for product.c, into the panels of a
-// zeroed `target`; row r becomes output first + r / group * padded_group + r % group.
-EXPORT(pack_ternary)
-void pack_ternary(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
+// Both pack a ternary matrix [rows][columns] of 2-bit codes for product.c: into the panels of a
+// zeroed `target`, and into the indexes of one that clear_indexes() made ready. Row r becomes output
+// first + r / group * padded_group + r % group.
+EXPORT(pack_panels)
+void pack_panels(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
                   uint32_t padded_columns, uint32_t first, uint32_t group,
                   uint32_t padded_group) {
     static const int16_t value[3] = {0, 1, -1};
@@ -66,6 +68,32 @@ void pack_ternary(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t targ
                 int16_t w = value[code[k / 4] >> (2 * j) & 3];
                 out[(k + j) / 2 * 16 + (j & 1)] += high ? (int16_t)(w * 16384) : w;
             }
+        }
+    }
+}
+
+// Every group of every output to the entry of its table that is zero.
+EXPORT(clear_indexes)
+void clear_indexes(uint32_t target, uint32_t outputs, uint32_t padded_columns) {
+    uint16_t *index = (uint16_t *)shorts(target);
+    uint32_t count = outputs * padded_columns / GROUP_COLUMNS;
+    for (uint32_t i = 0; i < count; i++) {
+        index[i] = (uint16_t)(uintptr_t)sum_table[i % GROUPS][0];
+    }
+}
+
+EXPORT(pack_indexes)
+void pack_indexes(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
+                  uint32_t outputs, uint32_t first, uint32_t group, uint32_t padded_group) {
+    uint16_t *index = (uint16_t *)shorts(target);
+    for (uint32_t r = 0; r < rows; r++) {
+        uint32_t output = first + r / group * padded_group + r % group;
+        const uint8_t *code = bytes(codes) + r * (columns / 4);
+        for (uint32_t k = 0; k < columns / 4; k++) {
+            uint32_t c = code[k];
+            uint32_t entry = (c & 3) + 3 * (c >> 2 & 3) + 9 * (c >> 4 & 3) + 27 * (c >> 6);
+            uint16_t *at = index + (k / GROUPS * outputs + output) * GROUPS + k % GROUPS;
+            *at = (uint16_t)(uintptr_t)sum_table[k % GROUPS][entry];
         }
     }
 }

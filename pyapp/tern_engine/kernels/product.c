@@ -1,105 +1,147 @@
 // The BitLinear product: integer activations times ternary weights, exact, then the rescale.
-//
-// Two ternary outputs share one int16 weight, w = low + 2^14 high, so that one dot_i16x8 does
-// 16 multiply-adds. The lower sum is taken out, and its exact value kept aside, before it can
-// leave its 14 bits: after every `block` columns, a length that quantize.c proves safe from the
-// activations themselves. That also covers the one input for which a fixed 64 would fail
-// (64 activations of -128 against 64 weights of -1).
-//
-// Weights (prepare.c): panels of 16 outputs, [panel][columns / 2][2 vectors][4 lanes][2 columns];
-// lane l of vector v holds outputs 8 v + l (low) and 8 v + 4 + l (high) of its panel.
+// Many rows at once go by tables of sums (sums.h), few by packed pairs of outputs (panels.h).
 #include "ops.h"
+#include "panels.h"
+#include "sums.h"
 #include "vmath.h"
 
-#define PANEL 16
-#define PAIR_OF_PANEL 16  // int16 of one pair of columns in a panel
+int16_t sum_table[GROUPS][ENTRIES][LANES] __attribute__((aligned(64)));
+
+// Rows from which a table of 8 or 16 lanes, the rest of them idle, beats the panels. Filling the
+// table costs as much as some 80 outputs, so it needs many of them to share it.
+#define MANY_OUTPUTS 512
+#define FILL_8 7
+#define FILL_16 11
+#define FILL_16_FEW_OUTPUTS 13
 
 #ifndef TERN_SCALAR
 
-// Puts rows x panels sums into `result` [rows][panels][PANEL].
-INLINE void tile(const int16_t *x, const int16_t *weights, uint32_t panel_stride,
-                 uint32_t columns, uint32_t block, int32_t *result, const int rows,
-                 const int panels) {
-    const int vectors = 2 * panels;
-    vec sum[4][4];
-    UNROLL for (int i = 0; i < rows; i++) {
-        UNROLL for (int j = 0; j < vectors; j++) sum[i][j] = ZERO;
-    }
-    for (uint32_t start = 0; start < columns; start += block) {
-        const int16_t *end = x + minimum(block, columns - start) * rows;
-        while (x < end) {
-            vec w[4];
-            UNROLL for (int j = 0; j < vectors; j++) {
-                w[j] = LOAD(weights + j / 2 * panel_stride + j % 2 * 8);
-            }
-            UNROLL for (int i = 0; i < rows; i++) {
-                vec pair = wasm_v128_load32_splat(x + 2 * i);
-                UNROLL for (int j = 0; j < vectors; j++) {
-                    sum[i][j] = wasm_i32x4_add(sum[i][j], wasm_i32x4_dot_i16x8(pair, w[j]));
-                }
-            }
-            x += 2 * rows;
-            weights += PAIR_OF_PANEL;
-        }
-        UNROLL for (int i = 0; i < rows; i++) {
-            UNROLL for (int j = 0; j < vectors; j++) {
-                int32_t *low_sum = result + (i * vectors + j) * 8;
-                vec low = wasm_i32x4_shr(wasm_i32x4_shl(sum[i][j], 18), 18);
-                sum[i][j] = wasm_i32x4_sub(sum[i][j], low);
-                if (start) low = wasm_i32x4_add(low, LOAD(low_sum));
-                STORE(low_sum, low);
-            }
-        }
-    }
-    UNROLL for (int i = 0; i < rows; i++) {
-        UNROLL for (int j = 0; j < vectors; j++) {
-            STORE(result + (i * vectors + j) * 8 + 4, wasm_i32x4_shr(sum[i][j], 14));
-        }
-    }
+// (sum + bias) / (weight scale * activation scale), stored, added or through GELU.
+INLINE void finish(const struct product_operands *o, vec sum, uint32_t n, vec inverse_activation,
+                   float *out, const int mode) {
+    vec v = ADD(wasm_f32x4_convert_i32x4(sum), LOAD(floats(o->bias) + n));
+    v = MUL(v, MUL(LOAD(floats(o->inverse_weight) + n), inverse_activation));
+    if (mode == MODE_ADD) v = ADD(v, LOAD(out + n));
+    if (mode == MODE_GELU) v = gelu(v);
+    STORE(out + n, v);
 }
 
-// (sum + bias) / (weight scale * activation scale) for one row of one or more panels.
-INLINE void finish(const int32_t *sums, const float *bias, const float *inverse_weight,
-                   float inverse_activation, float *out, uint32_t outputs, const int mode) {
-    vec inverse = SPLAT(inverse_activation);
-    for (uint32_t n = 0; n < outputs; n += 4) {
-        vec v = ADD(wasm_f32x4_convert_i32x4(LOAD(sums + n)), LOAD(bias + n));
-        v = MUL(v, MUL(LOAD(inverse_weight + n), inverse));
-        if (mode == MODE_ADD) v = ADD(v, LOAD(out + n));
-        if (mode == MODE_GELU) v = gelu(v);
-        STORE(out + n, v);
-    }
+// Functions of their own, for their loops to have all registers.
+#define OWN __attribute__((noinline)) static
+
+OWN void panel_sums_4(const int16_t *x, const int16_t *weights, uint32_t columns, uint32_t block,
+                      int32_t *sums) {
+    panel_sums(x, weights, 0, columns, block, sums, 4, 1);
 }
 
-// One tile of rows against all outputs.
-INLINE void row_tile(const struct product_operands *o, uint32_t row, float *out, const int rows,
-                     const int panels, const int mode) {
-    const int16_t *x = shorts(o->codes) + row * o->columns;
-    const float *inverse_activation = floats(o->inverse_scale) + row;
-    uint32_t block = (uint32_t)ints(o->blocks)[row];
-    for (int i = 1; i < rows; i++) block = minimum(block, (uint32_t)ints(o->blocks)[row + i]);
-    uint32_t panel_stride = PAIR_OF_PANEL * o->columns / 2;
+OWN void panel_sums_2(const int16_t *x, const int16_t *weights, uint32_t columns, uint32_t block,
+                      int32_t *sums) {
+    panel_sums(x, weights, PANEL * columns / 2, columns, block, sums, 2, 2);
+}
+
+OWN void panel_sums_1(const int16_t *x, const int16_t *weights, uint32_t columns, uint32_t block,
+                      int32_t *sums) {
+    panel_sums(x, weights, PANEL * columns / 2, columns, block, sums, 1, 2);
+}
+
+OWN void table_sums_8(const struct product_operands *o, const int16_t *x, uint32_t span) {
+    table_sums(x, 4 * o->columns, (const uint16_t *)shorts(o->indexes), o->columns, span,
+               o->outputs, shorts(o->narrow), ints(o->wide), 1);
+}
+
+OWN void table_sums_16(const struct product_operands *o, const int16_t *x, uint32_t span) {
+    table_sums(x, 4 * o->columns, (const uint16_t *)shorts(o->indexes), o->columns, span,
+               o->outputs, shorts(o->narrow), ints(o->wide), 2);
+}
+
+// One tile of up to 4 rows against all outputs.
+INLINE void panel_rows(const struct product_operands *o, uint32_t row, float *out, const int rows,
+                       const int panels, const int mode) {
+    const int16_t *x = shorts(o->codes) + (row & ~3u) * o->columns + (row & 3) * 2;
+    const float *inverse_scale = floats(o->inverse_scale) + row;
+    uint32_t block = LONG_BLOCK;
+    for (int i = 0; i < rows; i++) block = minimum(block, bounds(o->bounds)[row + i].block);
     for (uint32_t n = 0; n < o->outputs; n += PANEL * panels) {
         int32_t sums[64] __attribute__((aligned(16)));
-        tile(x, shorts(o->weights) + n / PANEL * panel_stride, panel_stride, o->columns, block,
-             sums, rows, panels);
+        const int16_t *weights = shorts(o->weights) + n * o->columns / 2;
+        if (rows == 4) panel_sums_4(x, weights, o->columns, block, sums);
+        else if (rows == 2) panel_sums_2(x, weights, o->columns, block, sums);
+        else panel_sums_1(x, weights, o->columns, block, sums);
         uint32_t width = minimum(PANEL * panels, o->outputs - n);
         for (int i = 0; i < rows; i++) {
-            finish(sums + i * PANEL * panels, floats(o->bias) + n, floats(o->inverse_weight) + n,
-                   inverse_activation[i], out + i * o->stride + n, width, mode);
+            vec inverse = SPLAT(inverse_scale[i]);
+            for (uint32_t k = 0; k < width; k += 4) {
+                vec sum = LOAD(sums + i * PANEL * panels + k);
+                finish(o, sum, n + k, inverse, out + i * o->stride, mode);
+            }
+        }
+    }
+}
+
+// Eight lanes from `lane` on of four outputs from n on, as rows.
+INLINE void finish_lanes(const struct product_operands *o, uint32_t lane, uint32_t n, int has_wide,
+                         const float *inverse_scale, float *out, uint32_t rows, const int mode) {
+    const int16_t *narrow = shorts(o->narrow) + n * LANES + lane;
+    vec a = LOAD(narrow), b = LOAD(narrow + LANES);
+    vec c = LOAD(narrow + 2 * LANES), d = LOAD(narrow + 3 * LANES);
+    vec ab[2] = {wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
+                 wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)};
+    vec cd[2] = {wasm_i16x8_shuffle(c, d, 0, 8, 1, 9, 2, 10, 3, 11),
+                 wasm_i16x8_shuffle(c, d, 4, 12, 5, 13, 6, 14, 7, 15)};
+    int32_t sums[8][4] __attribute__((aligned(16)));
+    UNROLL for (int row = 0; row < 8; row += 2) {
+        vec pair = row / 2 % 2 ? wasm_i32x4_shuffle(ab[row / 4], cd[row / 4], 2, 6, 3, 7)
+                               : wasm_i32x4_shuffle(ab[row / 4], cd[row / 4], 0, 4, 1, 5);
+        STORE(sums[row], wasm_i32x4_extend_low_i16x8(pair));
+        STORE(sums[row + 1], wasm_i32x4_extend_high_i16x8(pair));
+    }
+    const int32_t *wide = ints(o->wide) + n * LANES + lane;
+    for (uint32_t row = 0; row < rows; row++, wide++, out += o->stride) {
+        vec sum = LOAD(sums[row]);
+        if (has_wide) {
+            vec before = wasm_i32x4_make(wide[0], wide[LANES], wide[2 * LANES], wide[3 * LANES]);
+            sum = wasm_i32x4_add(sum, before);
+        }
+        finish(o, sum, n, wasm_v128_load32_splat(inverse_scale + row), out, mode);
+    }
+}
+
+// `rows` rows, at most 8 * halves, against all outputs; idle lanes hold what was there before.
+INLINE void table_rows(const struct product_operands *o, uint32_t row, uint32_t rows, float *out,
+                       const int halves, const int mode) {
+    const int16_t *x = shorts(o->codes) + row * o->columns;
+    uint32_t span = o->columns;
+    for (uint32_t i = row; i < row + rows; i++) span = minimum(span, bounds(o->bounds)[i].span);
+    if (halves == 2) table_sums_16(o, x, span);
+    else table_sums_8(o, x, span);
+    const float *inverse_scale = floats(o->inverse_scale) + row;
+    int has_wide = span < o->columns;
+    for (uint32_t n = 0; n < o->outputs; n += 4) {
+        finish_lanes(o, 0, n, has_wide, inverse_scale, out, minimum(rows, 8), mode);
+        if (halves == 2 && rows > 8) {
+            finish_lanes(o, 8, n, has_wide, inverse_scale + 8, out + 8 * o->stride, rows - 8, mode);
         }
     }
 }
 
 INLINE void product(const struct product_operands *o, struct span span, const int mode) {
     float *out = floats(o->target) + (o->target_local ? 0 : span.first * o->stride);
-    uint32_t row = 0;
-    for (; row + 4 <= span.rows; row += 4) row_tile(o, row, out + row * o->stride, 4, 1, mode);
-    if (span.rows - row >= 2) {
-        row_tile(o, row, out + row * o->stride, 2, 2, mode);
-        row += 2;
+    int many = o->outputs >= MANY_OUTPUTS;
+    uint32_t fill_8 = many ? FILL_8 : 16, fill_16 = many ? FILL_16 : FILL_16_FEW_OUTPUTS;
+    for (uint32_t row = 0, done; row < span.rows; row += done, out += done * o->stride) {
+        uint32_t left = span.rows - row;
+        if (left >= fill_16) {
+            table_rows(o, row, done = minimum(left, 16), out, 2, mode);
+        } else if (left >= fill_8) {
+            table_rows(o, row, done = minimum(left, 8), out, 1, mode);
+        } else if (left >= 4) {
+            panel_rows(o, row, out, done = 4, 1, mode);
+        } else if (left >= 2) {
+            panel_rows(o, row, out, done = 2, 2, mode);
+        } else {
+            panel_rows(o, row, out, done = 1, 2, mode);
+        }
     }
-    if (span.rows - row >= 1) row_tile(o, row, out + row * o->stride, 1, 2, mode);
 }
 
 void op_product(const struct product_operands *o, struct span span) {
@@ -113,13 +155,12 @@ void op_product(const struct product_operands *o, struct span span) {
 #else
 
 // Sum over columns for one row of a tile, its weight read back from the packed pair.
-static int32_t sum_of(const int16_t *x, uint32_t rows, const int16_t *weights, uint32_t columns,
-                      uint32_t lane) {
+static int32_t sum_of(const int16_t *x, const int16_t *weights, uint32_t columns, uint32_t lane) {
     int32_t sum = 0;
     for (uint32_t k = 0; k < columns; k++) {
         int32_t pair = weights[k / 2 * PAIR_OF_PANEL + lane / 8 * 8 + lane % 4 * 2 + k % 2];
         int32_t low = (pair & 3) == 3 ? -1 : pair & 3, high = (pair - low) / 16384;
-        sum += x[k / 2 * rows * 2 + k % 2] * (lane & 4 ? high : low);
+        sum += x[k / 2 * TILE_PAIR + k % 2] * (lane & 4 ? high : low);
     }
     return sum;
 }
@@ -127,13 +168,10 @@ static int32_t sum_of(const int16_t *x, uint32_t rows, const int16_t *weights, u
 void op_product(const struct product_operands *o, struct span span) {
     float *out = floats(o->target) + (o->target_local ? 0 : span.first * o->stride);
     for (uint32_t row = 0; row < span.rows; row++) {
-        uint32_t first = row & ~3u, left = span.rows - first;
-        uint32_t rows = left >= 4 ? 4 : left >= 2 && row < first + 2 ? 2 : 1;
-        if (rows == 1) first = row;
-        const int16_t *x = shorts(o->codes) + first * o->columns + (row - first) * 2;
+        const int16_t *x = shorts(o->codes) + (row & ~3u) * o->columns + (row & 3) * 2;
         for (uint32_t n = 0; n < o->outputs; n++) {
             const int16_t *panel = shorts(o->weights) + n / PANEL * PANEL * o->columns / 2;
-            float v = (float)sum_of(x, rows, panel, o->columns, n % PANEL) + floats(o->bias)[n];
+            float v = (float)sum_of(x, panel, o->columns, n % PANEL) + floats(o->bias)[n];
             v *= floats(o->inverse_weight)[n] * floats(o->inverse_scale)[row];
             float *target = out + row * o->stride + n;
             *target = o->mode == MODE_ADD ? *target + v : o->mode == MODE_GELU ? gelu(v) : v;

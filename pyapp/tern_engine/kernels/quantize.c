@@ -3,27 +3,35 @@
 #include "lanes.h"
 #include "ops.h"
 
-// Where product.c expects the integers of a row: rows are grouped in tiles of 4 (then 2, then 1
-// for what is left), a tile holding [columns / 2][rows of the tile][2] int16.
-struct tile_row {
-    int16_t *start;
-    uint32_t step;  // int16 from one pair of columns to the next
+// Rows lie in tiles of 4, a tile holding [padded / 2][4 rows][2 columns] int16: one pointer for all
+// rows of a tile. What product.c may do with a row is worked out here, from the values themselves:
+// over blocks of LONG_BLOCK columns a sum of +-q is at most the sum of |q|, and when that is at most
+// 8191 it fits in the 14 bits of the lower of two packed outputs; SHORT_BLOCK columns always do. The
+// same over spans of columns for the int16 sums of the tables; SHORT_SPAN columns always fit.
+#define TILE_PAIR 8
+#define BLOCK_LIMIT 8191
+#define SPAN_LIMIT 32767
+
+// Sums of |q| of a row as it is quantized, LONG_BLOCK columns at a time.
+struct sizes {
+    uint32_t span, row;  // the current span, the whole row
+    uint32_t largest_block, largest_span;
 };
 
-INLINE struct tile_row locate(int16_t *base, uint32_t row, uint32_t rows, uint32_t padded) {
-    uint32_t first = row & ~3u, size = 4;
-    if (first + 4 > rows) {
-        size = rows - first >= 2 && row < first + 2 ? 2 : 1;
-        if (size == 1) first = row;
-    }
-    return (struct tile_row){base + first * padded + (row - first) * 2, size * 2};
+INLINE void count_block(struct sizes *s, uint32_t start, uint32_t size) {
+    s->span = start % LONG_SPAN ? s->span + size : size;
+    s->row += size;
+    if (size > s->largest_block) s->largest_block = size;
+    if (s->span > s->largest_span) s->largest_span = s->span;
 }
 
-// The largest block of columns over which sums of +-q provably stay inside the 14 bits that
-// product.c gives the lower of two packed outputs: |sum| <= sum |q| <= 8191.
-#define LONG_BLOCK 128
-#define SHORT_BLOCK 32
-#define BLOCK_LIMIT 8191
+INLINE struct bounds allowed(const struct sizes *s, uint32_t columns) {
+    struct bounds result = {LONG_BLOCK, columns};
+    if (s->largest_block > BLOCK_LIMIT) result.block = SHORT_BLOCK;
+    if (s->row > SPAN_LIMIT) result.span = LONG_SPAN;
+    if (s->largest_span > SPAN_LIMIT) result.span = SHORT_SPAN;
+    return result;
+}
 
 #ifndef TERN_SCALAR
 
@@ -33,8 +41,8 @@ INLINE vec round_to_int(vec centered, vec norm, vec scale) {
 }
 
 // `sum` is the sum of x[0 ... n).
-static uint32_t quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
-                             struct tile_row out, float *inverse_scale) {
+static struct bounds quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
+                                  int16_t *out, float *inverse_scale) {
     float bound;
     struct moments m = moments_about(x, n, sum, &bound);
     vec mean = SPLAT(m.mean), norm = SPLAT(m.scale);
@@ -44,7 +52,7 @@ static uint32_t quantize_row(const float *x, uint32_t n, float sum, uint32_t pad
     *inverse_scale = 1.0f / scale;
 
     vec factor = SPLAT(scale);
-    uint32_t block = LONG_BLOCK;
+    struct sizes sizes = {0, 0, 0, 0};
     for (uint32_t start = 0; start < padded; start += LONG_BLOCK) {
         uint32_t end = minimum(start + LONG_BLOCK, padded);
         vec total = ZERO;
@@ -55,18 +63,18 @@ static uint32_t quantize_row(const float *x, uint32_t n, float sum, uint32_t pad
             vec q = wasm_i16x8_narrow_i32x4(low, high);
             q = wasm_i16x8_max(wasm_i16x8_min(q, wasm_i16x8_splat(127)), wasm_i16x8_splat(-128));
             total = wasm_i16x8_add(total, wasm_i16x8_abs(q));
-            int16_t *pair = out.start + k / 2 * out.step;
+            int16_t *pair = out + k / 2 * TILE_PAIR;
             wasm_v128_store32_lane(pair, q, 0);
-            wasm_v128_store32_lane(pair + out.step, q, 1);
-            wasm_v128_store32_lane(pair + 2 * out.step, q, 2);
-            wasm_v128_store32_lane(pair + 3 * out.step, q, 3);
+            wasm_v128_store32_lane(pair + TILE_PAIR, q, 1);
+            wasm_v128_store32_lane(pair + 2 * TILE_PAIR, q, 2);
+            wasm_v128_store32_lane(pair + 3 * TILE_PAIR, q, 3);
         }
         vec sums = wasm_i32x4_extadd_pairwise_i16x8(total);
         sums = wasm_i32x4_add(sums, wasm_i32x4_shuffle(sums, sums, 2, 3, 0, 1));
         sums = wasm_i32x4_add(sums, wasm_i32x4_shuffle(sums, sums, 1, 0, 3, 2));
-        if (wasm_i32x4_extract_lane(sums, 0) > BLOCK_LIMIT) block = SHORT_BLOCK;
+        count_block(&sizes, start, (uint32_t)wasm_i32x4_extract_lane(sums, 0));
     }
-    return block;
+    return allowed(&sizes, padded);
 }
 
 // out = LN(x) gamma + beta; returns the sum of out.
@@ -90,8 +98,8 @@ INLINE float row_sum(const float *x, uint32_t n) {
     return sum;
 }
 
-static uint32_t quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
-                             struct tile_row out, float *inverse_scale) {
+static struct bounds quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
+                                  int16_t *out, float *inverse_scale) {
     struct moments m = row_moments(x, n);
     m.mean = sum / (float)n;
     float bound = 1e-5f;
@@ -102,16 +110,19 @@ static uint32_t quantize_row(const float *x, uint32_t n, float sum, uint32_t pad
     float scale = 128.0f / bound;
     *inverse_scale = 1.0f / scale;
 
-    uint32_t block = LONG_BLOCK, total = 0;
+    struct sizes sizes = {0, 0, 0, 0};
+    uint32_t size = 0;
     for (uint32_t k = 0; k < padded; k++) {
-        if (k % LONG_BLOCK == 0) total = 0;
         int32_t q = k < n ? (int32_t)__builtin_rintf((x[k] - m.mean) * m.scale * scale) : 0;
         q = q > 127 ? 127 : q < -128 ? -128 : q;
-        out.start[k / 2 * out.step + k % 2] = (int16_t)q;
-        total += (uint32_t)(q < 0 ? -q : q);
-        if (total > BLOCK_LIMIT) block = SHORT_BLOCK;
+        out[k / 2 * TILE_PAIR + k % 2] = (int16_t)q;
+        size += (uint32_t)(q < 0 ? -q : q);
+        if (k % LONG_BLOCK == LONG_BLOCK - 1 || k == padded - 1) {
+            count_block(&sizes, k - k % LONG_BLOCK, size);
+            size = 0;
+        }
     }
-    return block;
+    return allowed(&sizes, padded);
 }
 
 static float norm_row(const float *x, const float *gamma, const float *beta, float *out,
@@ -134,8 +145,8 @@ void op_quantize(const struct quantize_operands *o, struct span span) {
         } else {
             sum = row_sum(source, o->columns);
         }
-        struct tile_row out = locate(shorts(o->codes), row, span.rows, o->padded);
-        ints(o->blocks)[row] = (int32_t)quantize_row(x, o->columns, sum, o->padded, out,
-                                                     floats(o->inverse_scale) + row);
+        int16_t *out = shorts(o->codes) + (row & ~3u) * o->padded + (row & 3) * 2;
+        bounds(o->bounds)[row] = quantize_row(x, o->columns, sum, o->padded, out,
+                                              floats(o->inverse_scale) + row);
     }
 }

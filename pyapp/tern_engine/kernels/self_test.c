@@ -5,11 +5,14 @@
 void op_quantize(const struct quantize_operands *o, struct span span);
 void op_product(const struct product_operands *o, struct span span);
 void op_attend(const struct attend_operands *o, struct span text);
-void pack_ternary(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
-                  uint32_t padded_columns, uint32_t first, uint32_t group,
-                  uint32_t padded_group);
+void pack_panels(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
+                 uint32_t padded_columns, uint32_t first, uint32_t group, uint32_t padded_group);
+void clear_indexes(uint32_t target, uint32_t outputs, uint32_t padded_columns);
+void pack_indexes(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
+                  uint32_t outputs, uint32_t first, uint32_t group, uint32_t padded_group);
 
-#define ROWS 7  // a tile of 4, one of 2 and one of 1
+#define ROWS 21  // 16 by tables, a tile of 4, a row alone
+#define TILED_ROWS 24
 #define COLUMNS 128
 #define OUTPUTS 48  // q, k, v of 2 heads of 8
 #define PADDED_OUTPUTS 64
@@ -18,12 +21,15 @@ static struct {
     float x[ROWS][COLUMNS];
     uint8_t matrix[OUTPUTS][COLUMNS / 4];
     int16_t packed[PADDED_OUTPUTS * COLUMNS / 2];
-    int16_t codes[ROWS * COLUMNS];
-    float inverse_scale[8];
-    int32_t blocks[8];
+    uint16_t indexes[OUTPUTS * COLUMNS / 4];
+    int16_t narrow[OUTPUTS][16];
+    int32_t wide[OUTPUTS][16];
+    int16_t codes[TILED_ROWS * COLUMNS];
+    float inverse_scale[TILED_ROWS];
+    struct bounds bounds[TILED_ROWS];
     float inverse_weight[OUTPUTS];
     float bias[OUTPUTS];
-    float scratch[8 * 8 + 16 * 8 + 16 * 8];
+    float scratch[8 * TILED_ROWS + 16 * TILED_ROWS + 16 * 8];
     // What is hashed.
     float y[ROWS][OUTPUTS];
     float mixed[ROWS][16];
@@ -44,7 +50,7 @@ EXPORT(self_test) uint32_t self_test(void) {
         }
     }
     // A row of +-1 is the one that needs the short blocks.
-    for (int k = 0; k < COLUMNS; k++) data.x[2][k] = k % 2 ? 1.0f : -1.0f;
+    for (int k = 0; k < COLUMNS; k++) data.x[18][k] = k % 2 ? 1.0f : -1.0f;
     for (int i = 0; i < OUTPUTS; i++) {
         for (int k = 0; k < COLUMNS / 4; k++) {
             uint32_t code = 0;
@@ -55,15 +61,18 @@ EXPORT(self_test) uint32_t self_test(void) {
         data.bias[i] = (float)(i - 24);
     }
     __builtin_memset(data.packed, 0, sizeof data.packed);
-    pack_ternary(OFFSET(matrix), OUTPUTS, COLUMNS, OFFSET(packed), COLUMNS, 0, OUTPUTS, OUTPUTS);
+    pack_panels(OFFSET(matrix), OUTPUTS, COLUMNS, OFFSET(packed), COLUMNS, 0, OUTPUTS, OUTPUTS);
+    clear_indexes(OFFSET(indexes), OUTPUTS, COLUMNS);
+    pack_indexes(OFFSET(matrix), OUTPUTS, COLUMNS, OFFSET(indexes), OUTPUTS, 0, OUTPUTS, OUTPUTS);
 
     struct quantize_operands quantize = {
         .source = OFFSET(x), .stride = COLUMNS, .codes = OFFSET(codes),
-        .inverse_scale = OFFSET(inverse_scale), .blocks = OFFSET(blocks),
+        .inverse_scale = OFFSET(inverse_scale), .bounds = OFFSET(bounds),
         .columns = COLUMNS, .padded = COLUMNS};
     struct product_operands product = {
         .codes = OFFSET(codes), .inverse_scale = OFFSET(inverse_scale),
-        .blocks = OFFSET(blocks), .weights = OFFSET(packed),
+        .bounds = OFFSET(bounds), .weights = OFFSET(packed), .indexes = OFFSET(indexes),
+        .narrow = OFFSET(narrow), .wide = OFFSET(wide),
         .inverse_weight = OFFSET(inverse_weight), .bias = OFFSET(bias), .target = OFFSET(y),
         .stride = OUTPUTS, .columns = COLUMNS, .outputs = OUTPUTS, .mode = MODE_GELU};
     struct attend_operands attend = {

@@ -19,12 +19,23 @@ struct span {
     uint32_t rows;
 };
 
+// What a row of quantized activations allows product.c to do.
+#define LONG_BLOCK 128
+#define SHORT_BLOCK 32
+#define LONG_SPAN 512
+#define SHORT_SPAN 128
+struct bounds {
+    uint32_t block;  // columns over which every aligned sum of +-q stays inside 14 bits
+    uint32_t span;   // columns over which every aligned sum of +-q stays inside an int16
+};
+
 INLINE uint32_t minimum(uint32_t a, uint32_t b) { return a < b ? a : b; }
 INLINE uint32_t round_up(uint32_t n, uint32_t step) { return (n + step - 1) / step * step; }
 
 INLINE float *floats(uint32_t offset) { return (float *)(uintptr_t)offset; }
 INLINE int32_t *ints(uint32_t offset) { return (int32_t *)(uintptr_t)offset; }
 INLINE int16_t *shorts(uint32_t offset) { return (int16_t *)(uintptr_t)offset; }
+INLINE struct bounds *bounds(uint32_t offset) { return (struct bounds *)(uintptr_t)offset; }
 INLINE uint8_t *bytes(uint32_t offset) { return (uint8_t *)(uintptr_t)offset; }
 
 // c[rows, columns] = a[rows, depth] b[depth, columns]; strides in floats, columns a multiple of 4.
