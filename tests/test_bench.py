@@ -296,7 +296,7 @@ def test_broken_contenders_fail(proofs: list[dict[str, object]], message: str) -
 
 def node(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["node", "--expose-gc", *map(str, arguments)],
+        ["node", "--expose-gc", "--max-semi-space-size=1", *map(str, arguments)],
         cwd=ROOT,
         capture_output=True,
         text=True,
