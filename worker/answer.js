@@ -1,5 +1,5 @@
 /** From what a route made to a response: whole or as a stream. */
-import { asHttpError } from "./errors.js";
+import { HttpError, asHttpError } from "./errors.js";
 import { closeLog } from "./log.js";
 
 /** So many indices of cut texts fit well into a header. */
@@ -35,32 +35,40 @@ export async function wholeAnswer(c, { json, pieces }) {
  */
 export function streamedAnswer(c, pieces, atEnd) {
   c.set("streamed", true);
-  const encoder = new TextEncoder();
-  /** @param {number} status */
-  const end = (status) => {
+  // Of workerd's streams, only this one tells its writer that the client has left.
+  const Stream = /** @type {any} */ (globalThis).IdentityTransformStream ?? TransformStream;
+  const { readable, writable } = new Stream();
+  writePieces(writable, pieces).then((error) => {
+    if (error) c.set("error", error.code);
     atEnd();
-    closeLog(c, status);
-  };
-  const body = new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await pieces.next();
-        if (!done) return controller.enqueue(encoder.encode(value));
-        controller.close();
-        end(200);
-      } catch (error) {
-        const { code, status } = asHttpError(error);
-        c.set("error", code);
-        end(status);
-        controller.error(error);
-      }
-    },
-    async cancel() {
-      end(499);
-      await pieces.return();
-    },
+    closeLog(c, error?.status ?? 200);
   });
-  return new Response(body, { headers: answerHeaders(c) });
+  return new Response(readable, { headers: answerHeaders(c) });
+}
+
+/**
+ * @param {WritableStream<Uint8Array>} writable
+ * @param {AsyncGenerator<string, void, void>} pieces
+ * @returns {Promise<HttpError | null>} what kept the answer from being whole
+ */
+async function writePieces(writable, pieces) {
+  const encoder = new TextEncoder();
+  const writer = writable.getWriter();
+  let made = false;
+  try {
+    for await (const piece of pieces) {
+      made = true;
+      await writer.write(encoder.encode(piece));
+      made = false;
+    }
+    made = true;
+    await writer.close();
+    return null;
+  } catch (error) {
+    writer.abort(error).catch(() => {});
+    // A piece that was made and could not be written: nobody is there to take it.
+    return made ? new HttpError("client_closed_request", "The client left.") : asHttpError(error);
+  }
 }
 
 /**

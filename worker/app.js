@@ -165,6 +165,8 @@ async function observed(c, next, settings) {
   const log = openLog(request);
   c.set("settings", settings);
   c.set("log", log);
+  // Also when the client leaves: what was taken is given back, and the log gets its line.
+  keepAlive(c, log.closed);
   await next();
   const response = new Response(c.res.body, c.res);
   const headers = { ...corsHeaders(request, settings.corsOrigins), "x-request-id": log.id };

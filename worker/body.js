@@ -7,32 +7,46 @@ const LONGEST_MS = 60_000;
 const DRAIN_BYTES = 64 * 1024 * 1024;
 /** All bodies at work at the same time: a Worker has 128 MB for everything. */
 const BYTES_AT_WORK = 16 * 1024 * 1024;
+/** No request is at work for longer. */
+const FORGOTTEN_MS = 300_000;
 /** Brackets within brackets. A parsed `[[[[…` takes fifty times its size in memory. */
 const DEEPEST = 32;
 
-let bytesAtWork = 0;
-
 /** One request's share of BYTES_AT_WORK. */
 class Share {
-  #bytes = 0;
+  bytes = 0;
+  since = Date.now();
 
   /** @param {number} count */
   add(count) {
-    const others = bytesAtWork - this.#bytes;
+    const others = bytesAtWork() - this.bytes;
     // Whatever its size, one body alone is always served.
-    if (others > 0 && bytesAtWork + count > BYTES_AT_WORK) {
+    if (others > 0 && others + this.bytes + count > BYTES_AT_WORK) {
       throw new HttpError("overloaded", "Too much is being worked on; try again in a moment.", {
         headers: { "retry-after": "1" },
       });
     }
-    bytesAtWork += count;
-    this.#bytes += count;
+    this.bytes += count;
+    shares.add(this);
   }
 
   release() {
-    bytesAtWork -= this.#bytes;
-    this.#bytes = 0;
+    shares.delete(this);
+    this.bytes = 0;
   }
+}
+
+/** @type {Set<Share>} */
+const shares = new Set();
+
+function bytesAtWork() {
+  let sum = 0;
+  for (const share of shares) {
+    // The runtime may have stopped the request before it could release its share.
+    if (Date.now() - share.since > FORGOTTEN_MS) shares.delete(share);
+    else sum += share.bytes;
+  }
+  return sum;
 }
 
 /**

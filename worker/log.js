@@ -5,7 +5,8 @@
  * @property {number} started
  * @property {string} id the request's
  * @property {{items?: number, tokens?: number, truncated?: number[], bytes?: number}} fields
- * @property {boolean} done
+ * @property {Promise<void>} closed
+ * @property {(() => void) | null} close
  */
 
 /**
@@ -15,7 +16,10 @@
 export function openLog(request) {
   const given = request.headers.get("x-request-id") ?? "";
   const id = /^[\w.-]{1,64}$/.test(given) ? given : crypto.randomUUID();
-  return { started: Date.now(), id, fields: {}, done: false };
+  /** @type {() => void} */
+  let close = () => {};
+  const closed = new Promise((resolve) => (close = () => resolve(undefined)));
+  return { started: Date.now(), id, fields: {}, closed, close };
 }
 
 /**
@@ -26,8 +30,7 @@ export function openLog(request) {
  */
 export function closeLog(c, status) {
   const log = /** @type {Log} */ (c.get("log"));
-  if (log.done) return;
-  log.done = true;
+  if (!log.close) return;
   const { items, tokens, truncated, bytes } = log.fields;
   const entry = {
     event: "request",
@@ -44,6 +47,8 @@ export function closeLog(c, status) {
     ms: Date.now() - log.started,
   };
   console.log(JSON.stringify(entry));
+  log.close();
+  log.close = null;
 }
 
 /**

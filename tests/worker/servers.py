@@ -157,5 +157,6 @@ const tern :Workerd.Worker = (
   modules = [{", ".join(modules)}],
   bindings = [{", ".join(bindings)}],
   compatibilityDate = "{COMPATIBILITY_DATE}",
+  compatibilityFlags = ["enable_request_signal"],
 );
 """

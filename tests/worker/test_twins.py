@@ -45,7 +45,9 @@ def test_similarity(server: Server) -> None:
 
 
 def test_classify(server: Server) -> None:
-    labels = post(server, "/classify", {"text": BOAT, "labels": [SOUP, SHIP, BOAT]}).json()["labels"]
+    labels = post(server, "/classify", {"text": BOAT, "labels": [SOUP, SHIP, BOAT]}).json()[
+        "labels"
+    ]
     assert [item["label"] for item in labels] == [BOAT, SHIP, SOUP]
     assert labels[0]["score"] == pytest.approx(1)
     assert post(server, "/classify", {"text": BOAT, "labels": []}).json() == {"labels": []}
