@@ -1,0 +1,340 @@
+/** SearchIndex over an engine of hashed words: changes, queries, concurrency, aborts. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { RRF_K, SearchIndex } from "../../web/search.js";
+import { Best, fuse } from "../../web/fusion.js";
+import { Keywords } from "../../web/keywords.js";
+import { code, countTokens, embedText, fakeEngine } from "./support/search-engine.mjs";
+
+const ids = (results) => results.map(({ id }) => id);
+const doc = (id, text, more = {}) => ({ id, text, ...more });
+const PETS = [
+  doc("cat", "the cat sleeps on a warm sofa"),
+  doc("dog", "a dog barks at the postman", { title: "Noise", meta: { loud: true } }),
+  doc("fish", "fish swim in cold water", { source: "pond.txt" }),
+];
+const LONG = doc("long", "The first sentence is here. Another one follows it now. The volcano erupts at night. Nobody was hurt at all.");
+
+async function indexOf(documents, options, engine = fakeEngine()) {
+  const index = new SearchIndex(engine, options);
+  await index.add(documents);
+  return index;
+}
+
+for (const vectors of ["float32", "int8"]) {
+  test(`${vectors}: the same words are found first, scores fall and are cosines`, async () => {
+    const index = await indexOf([...PETS, LONG], { vectors });
+    for (const { id, text } of PETS) {
+      const results = await index.query(text);
+      assert.equal(results[0].id, id);
+      assert.ok(Math.abs(results[0].score - 1) < (vectors === "int8" ? 0.02 : 1e-6));
+      assert.ok(results.every(({ score }, i) => i === 0 || score <= results[i - 1].score));
+      assert.deepEqual(results.map((r) => r.meaning), results.map(({ score }, i) => ({ rank: i + 1, score })));
+      assert.ok(results.every(({ keyword }) => keyword === null));
+    }
+  });
+}
+
+test("scores equal those of plain dot products", async () => {
+  for (const dim of [1, 2, 3, 8, 31]) {
+    const engine = fakeEngine({ dim });
+    const documents = Array.from({ length: 11 }, (_, i) => doc(`${i}`, `text ${i}`));
+    const index = await indexOf(documents, {}, engine);
+    const query = embedText("text 3 or so", dim);
+    for (const { id, score } of await index.query("text 3 or so", { k: 20 })) {
+      const plain = embedText(`text ${id}`, dim).reduce((sum, x, i) => sum + x * query[i], 0);
+      assert.ok(Math.abs(score - plain) < 1e-12);
+    }
+  }
+});
+
+test("a long document is found by its best passage, with offsets in the document", async () => {
+  const index = await indexOf([...PETS, { ...LONG, text: `😀 ${LONG.text}` }]);
+  const [best] = await index.query("The volcano erupts at night.", { bestSentence: true });
+  assert.equal(best.id, "long");
+  const points = Array.from(best.document.text);
+  assert.equal(points.slice(best.passage.start, best.passage.end).join(""), best.passage.text);
+  assert.ok(best.passage.text.includes("volcano") && countTokens(best.passage.text) <= 16);
+  assert.ok(best.passage.index > 0);
+  assert.equal(best.sentence.text, "The volcano erupts at night.");
+  assert.equal(points.slice(best.sentence.start, best.sentence.end).join(""), best.sentence.text);
+  const marked = best.highlights.map(([start, end]) => Array.from(best.passage.text).slice(start, end).join(""));
+  assert.ok(marked.includes("volcano") && !marked.includes("hurt"));
+});
+
+test("queries by vector: scaled to length 1; the same as by text", async () => {
+  const index = await indexOf(PETS);
+  const vector = embedText(PETS[1].text, 16);
+  assert.equal((await index.query(vector))[0].id, "dog");
+  const byText = await index.query(PETS[1].text);
+  const long = await index.query(Array.from(vector, (x) => 1000 * x));
+  assert.deepEqual(ids(long), ids(byText));
+  long.forEach(({ score }, i) => assert.ok(Math.abs(score - byText[i].score) < 1e-6));
+  assert.deepEqual(long[0].highlights, []);
+  const engine = fakeEngine();
+  engine.embed = () => assert.fail("embedded");
+  const known = await indexOf(PETS, {}, engine);
+  assert.equal((await known.query("anything", { vector }))[0].id, "dog");
+});
+
+test("k, and filters that see frozen documents", async () => {
+  const index = await indexOf(PETS);
+  assert.equal((await index.query("a", { k: 2 })).length, 2);
+  assert.equal((await index.query("a", { k: 50 })).length, 3);
+  for (const mode of ["meaning", "keyword", "hybrid"]) {
+    const found = await index.query("the postman cat", { mode, filter: (d) => Object.isFrozen(d) && d.meta?.loud === true });
+    assert.deepEqual(ids(found), ["dog"]);
+    await assert.rejects(index.query("cat", { mode, filter: () => { throw new RangeError("mine"); } }), RangeError);
+  }
+});
+
+test("by keyword: titles, beginnings, misspelt words, emoji, accents; highlights say where", async () => {
+  const index = await indexOf([...PETS, doc("cafe", "Meet me at the Café 🚀 tonight"), doc("blank", " ", { title: "Grocery list" })]);
+  const find = async (text) => ids(await index.query(text, { mode: "keyword" }));
+  assert.deepEqual(await find("noise"), ["dog"]);
+  assert.deepEqual(await find("postm"), ["dog"]);
+  assert.deepEqual(await find("posman"), ["dog"]);
+  assert.deepEqual(await find("CAFE"), ["cafe"]);
+  assert.deepEqual(await find("🚀"), ["cafe"]);
+  assert.deepEqual(await find("unheard"), []);
+  assert.deepEqual(await find(""), []);
+  const [grocery] = await index.query("grocery", { mode: "keyword" });
+  assert.equal(grocery.passage, null);
+  assert.deepEqual(grocery.highlights, []);
+  const [{ passage, highlights, keyword, meaning, score }] = await index.query("posman", { mode: "keyword" });
+  assert.equal(passage.text.slice(...highlights[0]), "postman");
+  assert.deepEqual([keyword.rank, keyword.score, meaning], [1, score, null]);
+});
+
+test("hybrid: the sum of reciprocal ranks", async () => {
+  const index = await indexOf([...PETS, LONG]);
+  const results = await index.query("cat on a volcano", { mode: "hybrid" });
+  for (const { score, meaning, keyword } of results) {
+    const expected = [meaning, keyword].reduce((sum, half) => sum + (half === null ? 0 : 1 / (RRF_K + half.rank)), 0);
+    assert.equal(score, expected);
+  }
+  assert.deepEqual(new Set(ids(results).slice(0, 2)), new Set(["cat", "long"]));
+  assert.deepEqual(ids(await index.query("xyzzy", { mode: "hybrid" })), ids(await index.query("xyzzy")));
+});
+
+test("fusion: documents of both rankings, the passage of the higher place, ties in the index's order", () => {
+  const [a, b, c] = [0, 1, 2].map((order) => ({ order }));
+  const hit = (entry, part) => ({ entry, part, score: 0 });
+  const fused = fuse([hit(b, 1), hit(a, 2)], [hit(a, 3), hit(c, 4), hit(b, 5)]);
+  assert.deepEqual(fused.map(({ entry, part }) => [entry.order, part]), [[0, 3], [1, 1], [2, 4]]);
+  assert.equal(fused[0].score, 1 / 62 + 1 / 61);
+  assert.deepEqual(fuse([hit(a, 1)], [hit(b, 1)]).map(({ entry }) => entry.order), [0, 1]);
+});
+
+test("the best of many are those that sorting gives", () => {
+  fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 400 }), fc.integer({ min: 1, max: 30 }), (scores, size) => {
+    const best = new Best(size);
+    scores.forEach((score, order) => best.offer(/** @type {any} */ ({ order }), 0, score));
+    const sorted = scores.map((score, order) => ({ score, order })).sort((x, y) => y.score - x.score || x.order - y.order);
+    assert.deepEqual(best.ranked().map(({ entry, score }) => ({ score, order: entry.order })), sorted.slice(0, size));
+  }));
+});
+
+test("remove, replace, clear: results as of an index made afresh, in all modes", async () => {
+  const index = await indexOf([...PETS, LONG]);
+  await index.prepareKeywords();
+  assert.equal(await index.remove(["dog", "nobody", "dog"]), 1);
+  await index.replace([doc("cat", "the cat moved to the garden", { title: "Garden" }), doc("new", "something new")]);
+  const fresh = await indexOf([doc("cat", "the cat moved to the garden", { title: "Garden" }), PETS[2], LONG, doc("new", "something new")]);
+  for (const mode of ["meaning", "keyword", "hybrid"]) {
+    for (const text of ["the cat garden", "a dog barks at the postman", "volcano night", "something in water"]) {
+      const [found, expected] = [await index.query(text, { mode }), await fresh.query(text, { mode })];
+      assert.deepEqual(ids(found), ids(expected));
+      found.forEach(({ score }, i) => assert.ok(Math.abs(score - expected[i].score) < 1e-9));
+    }
+  }
+  assert.deepEqual(Buffer.from(await index.save()), Buffer.from(await fresh.save()));
+  assert.deepEqual(Array.from(index.documents(), ({ id }) => id), ["cat", "fish", "long", "new"]);
+  assert.equal(index.get("dog"), undefined);
+  assert.ok(index.has("new") && Object.isFrozen(index.get("new")));
+  assert.equal(await index.remove("new"), 1);
+  await index.clear();
+  assert.deepEqual([index.size, index.passageCount, await index.query("cat", { mode: "hybrid" })], [0, 0, []]);
+  await index.add(PETS);
+  assert.equal((await index.query("barks", { mode: "keyword" }))[0].id, "dog");
+});
+
+test("an index that loses most of its rows is copied together, and a search under way goes on", async () => {
+  const many = Array.from({ length: 3000 }, (_, i) => doc(`${i}`, `document number ${i}`));
+  for (const vectors of ["float32", "int8"]) {
+    const index = await indexOf(many, { vectors });
+    const [found] = await Promise.all([
+      index.query("document number 2999", { k: 1 }),
+      index.remove(many.slice(0, 2900).map(({ id }) => id)),
+    ]);
+    assert.equal(found[0].id, "2999");
+    assert.equal(index.size, 100);
+    assert.equal((await index.query("document number 2950", { k: 1 }))[0].id, "2950");
+    const fresh = await indexOf(many.slice(2900), { vectors });
+    assert.deepEqual(Buffer.from(await index.save()), Buffer.from(await fresh.save()));
+  }
+});
+
+for (const async of [false, true]) {
+  test(`changes asked for at once happen in order (${async ? "asynchronous" : "synchronous"} engine)`, async () => {
+    const index = new SearchIndex(fakeEngine({ async }));
+    const done = [];
+    const note = (name) => () => done.push(name);
+    await Promise.all([
+      index.add(PETS).then(note("add")),
+      index.add(LONG).then(note("add one")),
+      index.remove("cat").then(note("remove")),
+      index.add(doc("cat", "another cat")).then(note("add again")),
+      assert.rejects(index.add(doc("cat", "one too many")), code("INVALID_INPUT")).then(note("refused")),
+      index.replace(doc("dog", "a quiet dog")).then(note("replace")),
+      index.query("cat", { mode: "hybrid" }),
+    ]);
+    assert.deepEqual(done, ["add", "add one", "remove", "add again", "refused", "replace"]);
+    assert.deepEqual(Array.from(index.documents(), ({ id, text }) => [id, text.slice(0, 9)]), [
+      ["dog", "a quiet d"], ["fish", "fish swim"], ["long", "The first"], ["cat", "another c"],
+    ]); // prettier-ignore
+  });
+}
+
+test("what is invalid is refused before anything is added", async () => {
+  const index = await indexOf(PETS);
+  const engine = fakeEngine();
+  for (const bad of [[doc("x", "fine"), doc("cat", "again")], [doc("x", ""), doc("x", "")], [doc("x", "fine"), { id: "y" }], [null], 7, "text", undefined]) {
+    await assert.rejects(index.add(bad), code("INVALID_INPUT"));
+  }
+  await assert.rejects(index.add(doc("x", "fine"), { batchSize: 0 }), code("INVALID_INPUT"));
+  await assert.rejects(index.remove(7), code("INVALID_INPUT"));
+  assert.equal(index.size, 3);
+  const queries = [["a", { k: 0 }], ["a", { k: 1.5 }], ["a", { mode: "both" }], ["a", { filter: true }], [7], [null], [{}],
+    [new Float32Array(16)], [new Float32Array(16).fill(NaN)], [embedText("a", 16), { mode: "hybrid" }], [new Array(16).fill("1")]]; // prettier-ignore
+  for (const [query, options] of queries) await assert.rejects(index.query(query, options), code("INVALID_INPUT"));
+  await assert.rejects(index.query(new Float32Array(15)), code("DIMENSION"));
+  const strange = [undefined, null, {}, { ...engine, dim: 0 }, { ...engine, fingerprint: "F".repeat(64) }, { ...engine, tokenCount: undefined },
+    { ...engine, embed: undefined, embedBatch: undefined }, { ...engine, maxSeqLen: undefined }]; // prettier-ignore
+  for (const value of strange) assert.throws(() => new SearchIndex(value), code("INVALID_INPUT"));
+  assert.throws(() => new SearchIndex(engine, { vectors: "int4" }), code("INVALID_INPUT"));
+  assert.throws(() => new SearchIndex(engine, { passageTokens: 2 }), code("INVALID_INPUT"));
+});
+
+test("engines of other shapes: embed alone, batches alone, plain arrays, maxTokens", async () => {
+  const { dim, fingerprint, embed, tokenCount } = fakeEngine({ async: true });
+  const base = { dim, fingerprint, tokenCount, maxTokens: 16 };
+  const shapes = [{ ...base, embed }, { ...base, embedBatch: (texts) => texts.map((text) => Array.from(embedText(text, dim))) }];
+  for (const engine of shapes) {
+    const index = await indexOf([...PETS, LONG], {}, engine);
+    assert.equal(index.passageTokens, 16);
+    assert.equal((await index.query(PETS[0].text, { bestSentence: true }))[0].id, "cat");
+  }
+});
+
+test("an engine that answers wrongly or fails: its error, and only whole documents stay", async () => {
+  const wrong = [[() => [], "DIMENSION"], [(texts) => texts.map(() => new Float32Array(3)), "DIMENSION"],
+    [(texts) => texts.map(() => new Float32Array(16)), "INVALID_INPUT"], [(texts) => texts.map(() => new Float32Array(16).fill(NaN)), "INVALID_INPUT"]]; // prettier-ignore
+  for (const [embedBatch, expected] of wrong) {
+    const index = new SearchIndex({ ...fakeEngine(), embedBatch });
+    await assert.rejects(index.add(PETS), code(expected));
+    assert.equal(index.size, 0);
+  }
+  let calls = 0;
+  const engine = fakeEngine({ onBatch: () => { if (++calls === 3) throw new RangeError("broken"); } });
+  const index = new SearchIndex(engine);
+  await assert.rejects(index.add([...PETS, LONG], { batchSize: 2 }), RangeError);
+  assert.deepEqual(Array.from(index.documents(), ({ id }) => id), ["cat", "dog", "fish"]);
+  await index.add(LONG);
+  assert.equal(index.size, 4);
+});
+
+for (const async of [false, true]) {
+  test(`an aborted add keeps whole documents, and the index goes on (${async ? "asynchronous" : "synchronous"})`, async () => {
+    const controller = new AbortController();
+    let batches = 0;
+    const index = new SearchIndex(fakeEngine({ async, onBatch: () => { if (++batches === 3) controller.abort(); } }));
+    const events = [];
+    const adding = index.add([...PETS, LONG], { signal: controller.signal, batchSize: 1, onProgress: (e) => events.push(e) });
+    await assert.rejects(adding, (error) => code("ABORTED")(error) && error.cause.name === "AbortError");
+    assert.deepEqual(Array.from(index.documents(), ({ id }) => id), ["cat", "dog"]);
+    assert.deepEqual(events, [{ done: 1, total: 4, passages: 1 }, { done: 2, total: 4, passages: 2 }]);
+    await assert.rejects(index.add([LONG], { signal: controller.signal }), code("ABORTED"));
+    await index.add([PETS[2], LONG]);
+    assert.equal(index.size, 4);
+    await assert.rejects(index.query("cat", { signal: controller.signal }), code("ABORTED"));
+  });
+}
+
+test("progress ends with all, and documents are found while others are still on their way", async () => {
+  const events = [];
+  const seen = [];
+  const engine = fakeEngine({ async: true });
+  const index = new SearchIndex(engine);
+  await index.add([...PETS, doc("blank", ""), LONG], {
+    batchSize: 1,
+    onProgress: (event) => {
+      events.push(event);
+      seen.push(index.query(PETS[0].text, { k: 1 }).then(ids));
+    },
+  });
+  assert.deepEqual(events.at(-1), { done: 5, total: 5, passages: index.passageCount });
+  assert.ok(events.every(({ done }, i) => i === 0 || done >= events[i - 1].done));
+  for (const found of await Promise.all(seen)) assert.deepEqual(found, ["cat"]);
+});
+
+test("other tasks run between the batches of a long add", async () => {
+  const slow = fakeEngine({ onBatch: (texts) => { const until = performance.now() + texts.length; while (performance.now() < until); } });
+  const index = new SearchIndex(slow);
+  let turns = 0;
+  let going = true;
+  const tick = () => { turns++; if (going) setImmediate(tick); };
+  setImmediate(tick);
+  await index.add(Array.from({ length: 300 }, (_, i) => doc(`${i}`, `document ${i}`)));
+  going = false;
+  // 300 ms of work in batches of 16 ms at most, in one task if nothing ever paused.
+  assert.ok(turns >= 5, `${turns} turns`);
+  const largest = Math.max(...slow.batches.map((texts) => texts.length));
+  assert.ok(largest <= 64 && slow.batches.length >= 300 / 64);
+});
+
+test("an asynchronous engine gets batches that a pool can share", async () => {
+  const engine = fakeEngine({ async: true });
+  await indexOf(Array.from({ length: 600 }, (_, i) => doc(`${i}`, `document ${i}`)), {}, engine);
+  assert.equal(Math.max(...engine.batches.map((texts) => texts.length)), 256);
+});
+
+test("emoji, right-to-left text, lone surrogates and a document of 1 MB: found, and saved", async () => {
+  const big = `${"Some words make a sentence. ".repeat(36_000)}The needle is here.`;
+  const documents = [
+    doc("emoji 👩🏽‍🚀", "👩🏽‍🚀 went up 🚀"), doc("rtl", "مرحبا بالعالم. שלום עולם"), doc("half \ud800", "one \udc00 half"),
+    doc("big", big, { meta: { "__proto__": 1, "😀": ["\ud800"] } }),
+  ]; // prettier-ignore
+  const engine = fakeEngine({ maxSeqLen: 128 });
+  const index = await indexOf(documents, { vectors: "int8" }, engine);
+  const loaded = await SearchIndex.load(engine, await index.save());
+  for (const searched of [index, loaded]) {
+    const find = async (text, mode) => (await searched.query(text, { mode, k: 1 }))[0];
+    assert.equal((await find("🚀", "keyword")).id, "emoji 👩🏽‍🚀");
+    assert.equal((await find("مرحبا بالعالم שלום עולם", "meaning")).id, "rtl");
+    assert.equal((await find("one half", "hybrid")).id, "half \ud800");
+    const needle = await find("needle", "keyword");
+    assert.equal(needle.id, "big");
+    assert.equal(big.slice(needle.passage.start, needle.passage.end), needle.passage.text);
+    assert.equal(needle.highlights.length, 1);
+    assert.deepEqual(searched.get("big").meta["😀"], ["\ud800"]);
+  }
+});
+
+test("the keyword library: imported when needed, and again after it failed", async () => {
+  let attempts = 0;
+  const keywords = new Keywords(() => (++attempts === 1 ? Promise.reject(new TypeError("offline")) : import("minisearch")));
+  await assert.rejects(keywords.update(() => []), code("LOAD_NETWORK"));
+  await keywords.update(() => []);
+  assert.deepEqual(keywords.find("anything"), []);
+  assert.equal(attempts, 2);
+});
+
+test("words in very many passages are left out of a query that has rarer ones", async () => {
+  const documents = Array.from({ length: 6000 }, (_, i) => doc(`${i}`, i % 100 === 7 ? `common rare${i}` : "common"));
+  const index = await indexOf(documents);
+  const found = await index.query("common rare307", { mode: "keyword", k: 100 });
+  assert.deepEqual(ids(found), ["307"]);
+  assert.equal((await index.query("common", { mode: "keyword", k: 3 })).length, 3);
+});
