@@ -13,7 +13,7 @@ import { pathToFileURL } from "node:url";
 
 const WARM = 1000;
 const STEPS = 10;
-const ALLOWED_MB = 4;
+const ALLOWED_MB = 8;
 
 const count = Number(process.argv[2] ?? 100_000);
 if (!Number.isInteger(count) || count < 2 * WARM) {
