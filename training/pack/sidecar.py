@@ -18,7 +18,7 @@ from tern_engine.format import CHECKSUM_BYTES, HEADER_BYTES, read_header, sectio
 def describe(data: bytes) -> dict[str, Any]:
     """Hashes, header fields and sizes of a model's bytes, as JSON types.
 
-    `sha256` is the whole file's, `fingerprint` the trailer, which every host reports.
+    `sha256`, of the whole file, is the fingerprint that every host reports.
     """
     header = read_header(data, len(data), build=None, vocab_size=None)
     layout = sections(header)
@@ -26,7 +26,6 @@ def describe(data: bytes) -> dict[str, Any]:
     return {
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
-        "fingerprint": data[-CHECKSUM_BYTES:].hex(),
         "header": asdict(header),
         "sizes": {
             "header": HEADER_BYTES,
