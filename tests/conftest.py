@@ -1,12 +1,18 @@
 """Options of the test run.
 
-    pytest           what every change is checked with
-    pytest --full    and the exhaustive, soak and bulk runs, marked `full`
+pytest           what every change is checked with
+pytest --full    and the exhaustive, soak and bulk runs, marked `full`
 """
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# Before numpy is imported: its small products are no faster on several threads, and on a busy machine
+# they are several times slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
