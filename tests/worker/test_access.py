@@ -129,7 +129,8 @@ def test_the_log_has_everything_but_the_text(server: Server) -> None:
     assert isinstance(first.pop("ms"), int)
     assert first == {
         "event": "request", "request_id": "n1", "method": "POST", "route": "/v1/embeddings",
-        "status": 200, "items": 2, "tokens": first["tokens"], "truncated": 0, "bytes": first["bytes"],
+        "status": 200, "items": 2, "tokens": first["tokens"], "truncated": 0,
+        "bytes": first["bytes"],
     }  # fmt: skip
     assert entries["n2"]["code"] == "invalid_json"
     assert entries["n3"]["code"] == "INVALID_INPUT"
