@@ -10,8 +10,8 @@ import os
 
 import pytest
 
-# Before numpy is imported: its small products are no faster on several threads, and on a busy machine
-# they are several times slower.
+# Before numpy is imported: its small products are no faster on several threads, and on a busy
+# machine they are several times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
