@@ -27,7 +27,8 @@ const MEMBERS = new Set(["id", "meta", "text", ...OPTIONAL_STRINGS]);
 export function readDocument(value, name) {
   checkInput(isPlainObject(value), `${name} must be an object with id and text, found ${describe(value)}`);
   const { id, text, meta } = value;
-  checkInput(typeof id === "string" && id !== "", `${name}.id must be a string that is not empty, found ${id === "" ? "one" : describe(id)}`);
+  checkInput(typeof id === "string", `${name}.id must be a string, found ${describe(id)}`);
+  checkInput(id !== "", `${name}.id must not be empty`);
   checkInput(typeof text === "string", `${name}.text must be a string, found ${describe(text)}`);
   for (const key of Object.keys(value)) {
     checkInput(MEMBERS.has(key), `${name} has a member ${key}; what is not id, text, title or source goes into meta`);
@@ -45,6 +46,27 @@ export function readDocument(value, name) {
     document.meta = freeze(JSON.parse(canonicalJson(meta, `${name}.meta`)));
   }
   return Object.freeze(document);
+}
+
+/**
+ * Frozen copies of documents that a caller gave.
+ *
+ * @param {unknown[]} documents
+ * @param {import("./pace.js").Pacer} pacer
+ * @returns {Promise<Document[]>}
+ * @throws {TernError} INVALID_INPUT, for two of one id, too; ABORTED
+ */
+export async function readDocuments(documents, pacer) {
+  const ids = new Set();
+  const copies = [];
+  for (const [i, value] of documents.entries()) {
+    const document = readDocument(value, `documents[${i}]`);
+    checkInput(!ids.has(document.id), `two documents have the id ${document.id}`);
+    ids.add(document.id);
+    copies.push(document);
+    if (pacer.due) await pacer.pause();
+  }
+  return copies;
 }
 
 /**

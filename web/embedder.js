@@ -38,12 +38,16 @@ export class Embedder {
   constructor(engine) {
     checkInput(typeof engine === "object" && engine !== null, `an engine is needed, found ${describe(engine)}`);
     const { dim, fingerprint, embed, embedBatch, tokenCount } = engine;
-    checkInput(Number.isInteger(dim) && dim >= 1 && dim <= 65535, `engine.dim must be an integer from 1 to 65535, found ${dim}`);
+    checkInput(
+      Number.isInteger(dim) && dim >= 1 && dim <= 65535,
+      `engine.dim must be an integer from 1 to 65535, found ${dim}`,
+    );
     checkInput(
       typeof fingerprint === "string" && /^[0-9a-f]{64}$/.test(fingerprint),
       `engine.fingerprint must be a SHA-256 in lowercase hex, found ${fingerprint}`,
     );
-    checkInput(typeof embed === "function" || typeof embedBatch === "function", "engine has neither embed nor embedBatch");
+    const embeds = typeof embed === "function" || typeof embedBatch === "function";
+    checkInput(embeds, "engine has neither embed nor embedBatch");
     checkInput(typeof tokenCount === "function", "engine has no tokenCount");
     this.#engine = engine;
     this.dim = dim;
@@ -91,7 +95,8 @@ export class Embedder {
     this.#batchSize = isAsync ? ASYNC_BATCH : nextBatch(texts.length, milliseconds);
     const vectors = await answer;
     if (vectors?.length !== texts.length) {
-      throw new TernError("DIMENSION", `the engine gave ${vectors?.length} vectors for ${texts.length} texts`);
+      const message = `the engine gave ${vectors?.length} vectors for ${texts.length} texts`;
+      throw new TernError("DIMENSION", message);
     }
     return Array.from(vectors, (vector) => this.#checked(vector));
   }
@@ -102,7 +107,8 @@ export class Embedder {
    */
   #checked(vector) {
     if (vector?.length !== this.dim) {
-      throw new TernError("DIMENSION", `the engine gave a vector of ${vector?.length} elements, expected ${this.dim}`);
+      const message = `the engine gave a vector of ${vector?.length} elements, expected ${this.dim}`;
+      throw new TernError("DIMENSION", message);
     }
     const floats = vector instanceof Float32Array ? vector : Float32Array.from(vector);
     const length = vectorLength(floats);

@@ -86,7 +86,8 @@ export async function readIndex(bytes, model, pacer) {
   const { kind, fingerprint, dim, passageTokens, documents, passages, view } = header;
   const at = sections(kind, dim, documents, passages);
   const end = bytes.length - CHECKSUM_BYTES;
-  check(at.records <= end, `the file has ${bytes.length} bytes, its header implies ${at.records + CHECKSUM_BYTES} or more`);
+  const least = at.records + CHECKSUM_BYTES;
+  check(at.records <= end, `the file has ${bytes.length} bytes, its header implies ${least} or more`);
   let recordEnd = at.records;
   for (let i = 0; i < documents; i++) recordEnd += view.getUint32(at.lengths + 4 * i, true);
   check(recordEnd === end, `the file has ${bytes.length} bytes, its lengths imply ${recordEnd + CHECKSUM_BYTES}`);
@@ -132,7 +133,8 @@ export async function readIndex(bytes, model, pacer) {
 function readHeader(bytes) {
   const least = HEADER_BYTES + CHECKSUM_BYTES;
   check(bytes.length >= least, `the file has ${bytes.length} bytes, expected ${least} or more`);
-  check(MAGIC.every((byte, i) => bytes[i] === byte), `the file starts with ${hex(bytes.subarray(0, 8))}, expected ${hex(MAGIC)}`);
+  const magic = hex(bytes.subarray(0, 8));
+  check(magic === hex(MAGIC), `the file starts with ${magic}, expected ${hex(MAGIC)}`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const [version, kind] = [view.getUint32(8, true), view.getUint32(12, true)];
   check(version === VERSION, `the file has version ${version}, expected ${VERSION}`);

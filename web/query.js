@@ -53,7 +53,10 @@ export async function runQuery(query, options = {}, { embedder, rows, keywords }
     mode === "meaning" || mode === "keyword" || mode === "hybrid",
     `mode must be "meaning", "keyword" or "hybrid", found ${String(mode)}`,
   );
-  checkInput(filter === undefined || typeof filter === "function", `filter must be a function, found ${describe(filter)}`);
+  checkInput(
+    filter === undefined || typeof filter === "function",
+    `filter must be a function, found ${describe(filter)}`,
+  );
   checkInput(text !== null || mode === "meaning", `the mode ${mode} needs a text, found ${describe(query)}`);
   const pacer = new Pacer(signal, "the query");
   const size = mode === "hybrid" ? Math.max(RRF_DEPTH, k) : k;

@@ -1,5 +1,5 @@
 /** An index over documents that finds by meaning, by keyword, or both. */
-import { readDocument } from "./documents.js";
+import { readDocuments } from "./documents.js";
 import { Embedder } from "./embedder.js";
 import { Entry } from "./entries.js";
 import { checkInput, describe } from "./errors.js";
@@ -26,6 +26,8 @@ import { Rows } from "./rows.js";
  * @property {number} [batchSize] passages handed to the engine at a time
  */
 
+const ADDING = "adding documents";
+
 export class SearchIndex {
   #embedder;
   #cutter;
@@ -47,7 +49,10 @@ export class SearchIndex {
   constructor(engine, { vectors = "float32", passageTokens } = {}) {
     const embedder = new Embedder(engine);
     const limit = passageTokens ?? embedder.tokenLimit;
-    checkInput(vectors === "float32" || vectors === "int8", `vectors must be "float32" or "int8", found ${String(vectors)}`);
+    checkInput(
+      vectors === "float32" || vectors === "int8",
+      `vectors must be "float32" or "int8", found ${String(vectors)}`,
+    );
     checkInput(
       limit !== undefined && Number.isInteger(limit) && limit >= 3 && limit < 2 ** 31,
       `passageTokens must be an integer of 3 or more, found ${limit}`,
@@ -241,11 +246,11 @@ export class SearchIndex {
     );
     const given = Array.isArray(documents) ? Array.from(documents) : [documents];
     // Copied at once, added when it is this call's turn; until then nobody waits for a failure.
-    const reading = readDocuments(given, signal);
+    const reading = readDocuments(given, new Pacer(signal, ADDING));
     reading.catch(() => {});
     return this.#exclusive(async () => {
       const copies = await reading;
-      const pacer = new Pacer(signal, "adding documents");
+      const pacer = new Pacer(signal, ADDING);
       for (const { id } of copies) checkInput(isWelcome(id), `the index holds a document with the id ${id} already`);
       let done = 0;
       let passages = 0;
@@ -300,23 +305,4 @@ export class SearchIndex {
     this.#last = turn.catch(() => {});
     return turn;
   }
-}
-
-/**
- * @param {unknown[]} documents
- * @param {AbortSignal | undefined} signal
- * @returns {Promise<Document[]>} frozen copies
- */
-async function readDocuments(documents, signal) {
-  const pacer = new Pacer(signal, "adding documents");
-  const ids = new Set();
-  const copies = [];
-  for (const [i, value] of documents.entries()) {
-    const document = readDocument(value, `documents[${i}]`);
-    checkInput(!ids.has(document.id), `two documents have the id ${document.id}`);
-    ids.add(document.id);
-    copies.push(document);
-    if (pacer.due) await pacer.pause();
-  }
-  return copies;
 }

@@ -17,7 +17,8 @@ mark(WHITE, "\t\n\v\f\r \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff",
 mark(STOP, ".!?\u2026\u203c\u2047\u2048\u2049\uff0e");
 mark(STOP, "\u061f\u06d4\u0589\u0964\u0965\u1362\u1367\u1368\u17d4\u17d5\u104b");
 mark(STOP | WIDE_STOP, "\u3002\uff01\uff1f\uff61");
-mark(CLOSER, "\"')]}\u00ab\u00bb\u2018\u2019\u201c\u201d\u203a\u3009\u300b\u300d\u300f\u3011\u3015\uff02\uff09\uff3d\uff5d");
+mark(CLOSER, "\"')]}\u00ab\u00bb\u2018\u2019\u201c\u201d\u203a");
+mark(CLOSER, "\u3009\u300b\u300d\u300f\u3011\u3015\uff02\uff09\uff3d\uff5d");
 mark(LOWER, "", [0x61, 0x7a], [0xdf, 0xf6], [0xf8, 0xff], [0x3ac, 0x3ce], [0x430, 0x45f]);
 mark(LETTER_OR_DOT, ".", [0x41, 0x5a], [0x61, 0x7a]);
 const ABBREVIATIONS = new Set(

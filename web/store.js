@@ -160,5 +160,6 @@ const piecesOf = (name) => IDBKeyRange.bound([name], [name, []]);
 
 /** @param {unknown} name */
 function checkName(name) {
-  checkInput(typeof name === "string" && name !== "", `name must be a string that is not empty, found ${name === "" ? "one" : describe(name)}`);
+  checkInput(typeof name === "string", `name must be a string, found ${describe(name)}`);
+  checkInput(name !== "", "name must not be empty");
 }
