@@ -27,13 +27,18 @@ TEXTS = [
 MEMORY_LIMIT = 128 * 1024 * 1024
 
 
+def observed_script(folder: Path) -> Path:
+    """The built script with probe.js beside it."""
+    script = Path(shutil.copytree(BUILT / "script", folder / "script"))
+    shutil.copy(Path(__file__).with_name("probe.js"), script)
+    return script
+
+
 @pytest.fixture(scope="module")
 def observed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The built Worker behind probe.js, with an inspector; cold."""
     folder = tmp_path_factory.mktemp("observed")
-    script = Path(shutil.copytree(BUILT / "script", folder / "script"))
-    shutil.copy(Path(__file__).with_name("probe.js"), script)
-    with workerd(folder, script=script, main="probe.js", inspect=True) as running:
+    with workerd(folder, script=observed_script(folder), main="probe.js", inspect=True) as running:
         yield running
 
 
@@ -96,7 +101,7 @@ def test_memory_stays_within_a_workers_limit(
         assert post(observed, "/embed", {"texts": ["word"] * 256}).status == 200
         assert post(observed, "/embed", b'{"text":"' + b"a" * 2_000_000 + b'"}').status == 200
         assert post(observed, "/embed", b"[" * 2_000_000).status == 400
-    held = _held(observed)
+    held = held_memory(observed)
     with capsys.disabled():
         parts = {name: f"{size / 1e6:.1f} MB" for name, size in held.items()}
         print(f"\n  memory in workerd: {parts}, {sum(held.values()) / 1e6:.1f} MB in all", end="")
@@ -141,7 +146,8 @@ def test_first_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         )
 
 
-def _held(server: Server) -> dict[str, int]:
+def held_memory(server: Server) -> dict[str, int]:
+    """Bytes, by kind, that an observed server holds."""
     address = f"ws://127.0.0.1:{server.inspector_port}/main"
     script = Path(__file__).with_name("heap.mjs")
     done = subprocess.run(
