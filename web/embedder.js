@@ -19,8 +19,8 @@ import { vectorLength } from "./vectors.js";
  */
 
 // A batch of an engine in this thread is to take this long at most, in ms.
-const BATCH_MS = 16;
-const FIRST_BATCH = 4;
+const BATCH_MS = 12;
+const FIRST_BATCH = 1;
 const LARGEST_BATCH = 64;
 // An engine that answers by promises has threads of its own; a pool can share out this many.
 const ASYNC_BATCH = 256;

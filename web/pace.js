@@ -5,7 +5,7 @@
 import { TernError } from "./errors.js";
 
 /** Work between two pauses, in ms. Well under the 50 ms from which on a pause is felt. */
-export const SLICE_MS = 12;
+export const SLICE_MS = 8;
 
 /** Tells when it is time for a pause, and makes it. */
 export class Pacer {

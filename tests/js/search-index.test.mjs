@@ -5,6 +5,9 @@ import fc from "fast-check";
 import { RRF_K, SearchIndex } from "../../web/search.js";
 import { Best, fuse } from "../../web/fusion.js";
 import { Keywords } from "../../web/keywords.js";
+import { Entry } from "../../web/entries.js";
+import { Pacer } from "../../web/pace.js";
+import { Rows } from "../../web/rows.js";
 import { code, countTokens, embedText, fakeEngine } from "./support/search-engine.mjs";
 
 const ids = (results) => results.map(({ id }) => id);
@@ -173,6 +176,26 @@ test("an index that loses most of its rows is copied together, and a search unde
     assert.equal((await index.query("document number 2950", { k: 1 }))[0].id, "2950");
     const fresh = await indexOf(many.slice(2900), { vectors });
     assert.deepEqual(Buffer.from(await index.save()), Buffer.from(await fresh.save()));
+  }
+});
+
+test("rows: sparse when most are removed; the copy holds the others, the original what it held", async () => {
+  for (const kind of /** @type {const} */ (["float32", "int8"])) {
+    const rows = new Rows(kind, 3);
+    const entries = Array.from({ length: 2100 }, (_, i) => new Entry(doc(`${i}`, "t"), i, Uint32Array.of(0, 1)));
+    const vectorOf = (i) => Float32Array.of(i % 2, 1 - (i % 2), 0);
+    for (const [i, entry] of entries.entries()) rows.add(entry, () => rows.table.add(vectorOf(i)));
+    entries.slice(0, 1050).forEach((entry) => rows.remove(entry));
+    assert.equal(rows.isSparse, false);
+    rows.remove(entries[1050]);
+    assert.equal(rows.isSparse, true);
+    const copy = await rows.compacted(new Pacer(undefined, ""));
+    assert.deepEqual([copy.table.count, rows.table.count, copy.isSparse], [1049, 2100, false]);
+    for (const table of [copy, rows]) {
+      const best = await table.nearest(vectorOf(1), 2, undefined, new Pacer(undefined, ""));
+      assert.deepEqual(best.map(({ entry }) => entry.document.id), ["1051", "1053"]);
+    }
+    assert.equal(entries[1051].row, 0);
   }
 });
 
