@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from pathlib import Path
 
@@ -157,6 +158,48 @@ def test_product_is_exact_at_the_corner(bench: Bench, sign: int, columns: int, r
     inverse = bench.floats(linear.inverse_scale, rows)[:, None]
     expected = (codes @ weights.T.astype(np.int64)).astype(np.float32) * inverse
     np.testing.assert_array_equal(bench.floats(target, rows, 32), expected)
+
+
+def test_recall_and_remember(bench: Bench) -> None:
+    """Only rows whose ids are not in their slots are computed; every row ends up in its place."""
+    rng = np.random.default_rng(3)
+    ids = np.array([5, 6, 5 + 8, 6, 7, 5], np.uint32)  # 8 slots: 5 and 13 share one
+    table = {int(i): rng.normal(0, 1, 12).astype(np.float32) for i in ids}
+    x = np.stack([table[int(i)] for i in ids])
+    linear = BitLinear(bench, ternary(rng, 8, 12), 2.0, np.ones(8, np.float32))
+    plain = bench.space(4 * 6 * 8)
+    source = bench.put(x)
+    bench.run(linear.instructions(source, plain, _ops.MODE_STORE), [6])
+    expected = bench.floats(plain, 6, 8)
+
+    ids_at, keys, values = bench.put(ids), bench.put(np.zeros(8, np.uint32)), bench.space(4 * 8 * 8)
+    target, fresh, missing = bench.space(4 * 6 * 8), bench.space(4 * 32 * 8), bench.space(4 * 32)
+    memory = {
+        "ids": ids_at, "keys": keys, "values": values, "slots": 8,
+        "target": target, "width": 8, "missing": missing,
+    }  # fmt: skip
+    _, quantize, product = linear.instructions(source, fresh, _ops.MODE_STORE)
+    words = list(inspect.signature(_ops.quantize).parameters)
+    quantize[1 + words.index("rows")] = missing
+    product[1 + list(inspect.signature(_ops.product).parameters).index("target_local")] = 1
+    program = [
+        _ops.rows(count=4, chunk=32),
+        _ops.recall(**memory),
+        quantize,
+        product,
+        _ops.remember(**memory, source=fresh),
+    ]
+    for left in ([0, 1, 2, 3, 4, 5], [2]):  # 13 lost its slot to the last 5
+        bench.kernel.write(target, bytes(4 * 6 * 8))
+        bench.kernel.write(missing, bytes(4 * 32))
+        bench.run(program, [6])
+        np.testing.assert_array_equal(bench.floats(target, 6, 8), expected)
+        listed = np.frombuffer(bench.kernel.read(missing, 4 * len(left)), np.uint32)
+        assert list(listed) == left
+    # 13 has the slot now, so both rows of 5 are missing.
+    bench.run(program, [6])
+    np.testing.assert_array_equal(bench.floats(target, 6, 8), expected)
+    assert list(np.frombuffer(bench.kernel.read(missing, 8), np.uint32)) == [0, 5]
 
 
 def test_gelu(bench: Bench) -> None:

@@ -34,12 +34,38 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
         "run the next `count` instructions over at most `chunk` rows at a time",
         {"count": "instructions", "chunk": "rows, a multiple of 16"},
     ),
+    "recall": (
+        "target[row] = the remembered row of ids[row]; the group goes on with the other rows",
+        {
+            "ids": "u32 [rows]",
+            "keys": "u32 [slots], id + 1, or 0 for an empty slot",
+            "values": "f32 [slots][width]",
+            "slots": "a power of two",
+            "target": "f32 [rows][width]",
+            "width": "floats of a row, a multiple of 4",
+            "missing": "u32 [chunk], the rows to go on with",
+        },
+    ),
+    "remember": (
+        "put rows computed after a `recall` in their places and in the slots of their ids",
+        {
+            "ids": "u32 [rows]",
+            "keys": "u32 [slots]",
+            "values": "f32 [slots][width]",
+            "slots": "a power of two",
+            "target": "f32 [rows][width]",
+            "width": "floats of a row",
+            "missing": "u32 [chunk]",
+            "source": "f32 [chunk][width], one row a missing one",
+        },
+    ),
     "quantize": (
         "layer norm where gamma is given, then the norm and 8-bit rounding of a BitLinear input",
         {
             "source": "f32 [rows][stride]",
             "stride": "floats from row to row",
             "source_local": "1: source holds the chunk's rows only",
+            "rows": "u32 [chunk], which rows of the chunk to take, or 0 for all",
             "gamma": "f32 [columns], or 0 for none",
             "beta": "f32 [columns], with gamma",
             "row": "f32 [columns], scratch, with gamma",

@@ -16,6 +16,7 @@ from .model import Layer, Layout, Linear, Model, Norm, padded_head, round_up
 
 CHUNK_ROWS = 32
 MAX_TEXTS = 64  # texts of one call
+REMEMBERED = 1024  # tokens whose layer-1 q, k, v are kept; a power of two
 MIN_ROW_CAPACITY = 512  # tokens of one call, or the longest text when that is more
 
 
@@ -24,7 +25,9 @@ class Scratch:
     """Offsets of the buffers of a call, f32 where not said otherwise.
 
     lengths u32 [MAX_TEXTS], then at once ids u32 [rows]; x [rows][d]; qkv [rows][3][heads][head];
-    mixed [rows][d]; hidden [chunk][ffn]; row [d]; codes i16 [chunk][padded columns];
+    fresh [chunk][3][heads][head]; missing u32 [chunk]; keys u32 [REMEMBERED];
+    values [REMEMBERED][3][heads][head]; mixed [rows][d]; hidden [chunk][ffn]; row [d];
+    codes i16 [chunk][padded columns];
     inverse_scale [chunk]; bounds u32 [chunk][2]; narrow i16 and wide i32 [widest output][16];
     attention see attention.c;
     pooled [MAX_TEXTS][d]; out [MAX_TEXTS][padded output].
@@ -34,6 +37,10 @@ class Scratch:
     ids: int
     x: int
     qkv: int
+    fresh: int
+    missing: int
+    keys: int
+    values: int
     mixed: int
     hidden: int
     row: int
@@ -56,13 +63,18 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
     """Plan the buffers of a call."""
     d, ffn, rows = header.d_model, header.ffn_dim, row_capacity(header)
     head, keys = padded_head(header), round_up(header.max_seq_len, 8)
-    widest = max(3 * header.n_heads * head, ffn)
+    qkv = 3 * header.n_heads * head
+    widest = max(qkv, ffn)
     lengths = layout.place(4 * (MAX_TEXTS + rows))
     return Scratch(
         lengths=lengths,
         ids=lengths + 4 * MAX_TEXTS,
         x=layout.place(4 * rows * d),
-        qkv=layout.place(4 * rows * 3 * header.n_heads * head),
+        qkv=layout.place(4 * rows * qkv),
+        fresh=layout.place(4 * CHUNK_ROWS * qkv),
+        missing=layout.place(4 * CHUNK_ROWS),
+        keys=layout.place(4 * REMEMBERED),
+        values=layout.place(4 * REMEMBERED * qkv),
         mixed=layout.place(4 * rows * d),
         hidden=layout.place(4 * CHUNK_ROWS * ffn),
         row=layout.place(4 * d),
@@ -88,12 +100,18 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
         program.extend(instructions)
 
     def quantize(
-        source: int, columns: int, *, norm: Norm | None = None, local: bool = False
+        source: int,
+        columns: int,
+        *,
+        norm: Norm | None = None,
+        local: bool = False,
+        only: int = 0,
     ) -> list[int]:
         return _ops.quantize(
             source=source,
             stride=columns,
             source_local=int(local),
+            rows=only,
             gamma=norm.gamma if norm else 0,
             beta=norm.beta if norm else 0,
             row=at.row,
@@ -123,11 +141,31 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             mode=mode,
         )
 
-    def attention(layer: Layer) -> None:
+    def first_qkv(layer: Layer) -> None:
+        """As qkv(), but only for tokens whose rows are not remembered."""
+        memory = {
+            "ids": at.ids,
+            "keys": at.keys,
+            "values": at.values,
+            "slots": REMEMBERED,
+            "target": at.qkv,
+            "width": layer.qkv.outputs,
+            "missing": at.missing,
+        }
+        rows(
+            _ops.recall(**memory),
+            quantize(at.x, d, norm=layer.ln_1, only=at.missing),
+            product(layer.qkv, at.fresh, _ops.MODE_STORE, local=True),
+            _ops.remember(**memory, source=at.fresh),
+        )
+
+    def qkv(layer: Layer) -> None:
         rows(
             quantize(at.x, d, norm=layer.ln_1),
             product(layer.qkv, at.qkv, _ops.MODE_STORE),
         )
+
+    def attention() -> None:
         program.append(
             _ops.attend(
                 qkv=at.qkv,
@@ -160,8 +198,9 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             vocab=header.vocab_size,
         )
     )
-    for layer in weights.layers:
-        attention(layer)
+    for i, layer in enumerate(weights.layers):
+        qkv(layer) if i else first_qkv(layer)
+        attention()
         mix_and_feed_forward(layer)
     program.append(
         _ops.pool(
@@ -210,6 +249,7 @@ class Encoder:
             )
         self._kernel = kernel
         self._input = array("I", bytes(4 * (MAX_TEXTS + self.row_capacity)))
+        kernel.call("fill_zero", self.scratch.keys, 4 * REMEMBERED)
         self._window = kernel.window(self.scratch.lengths, 4 * len(self._input))
         self.out = kernel.window(self.scratch.out, MAX_TEXTS * self.out_stride)
 

@@ -98,6 +98,7 @@ class BitLinear:
                 source=source,
                 stride=self.columns,
                 source_local=0,
+                rows=0,
                 gamma=norm[0],
                 beta=norm[1],
                 row=norm[2],

@@ -47,11 +47,62 @@ def rows(
     ]
 
 
+def recall(
+    *,
+    ids: int,
+    keys: int,
+    values: int,
+    slots: int,
+    target: int,
+    width: int,
+    missing: int,
+) -> list[int]:
+    """Target[row] = the remembered row of ids[row]; the group goes on with the other rows."""
+    return [
+        3,
+        ids,
+        keys,
+        values,
+        slots,
+        target,
+        width,
+        missing,
+        *[0] * 8,
+    ]
+
+
+def remember(
+    *,
+    ids: int,
+    keys: int,
+    values: int,
+    slots: int,
+    target: int,
+    width: int,
+    missing: int,
+    source: int,
+) -> list[int]:
+    """Put rows computed after a `recall` in their places and in the slots of their ids."""
+    return [
+        4,
+        ids,
+        keys,
+        values,
+        slots,
+        target,
+        width,
+        missing,
+        source,
+        *[0] * 7,
+    ]
+
+
 def quantize(
     *,
     source: int,
     stride: int,
     source_local: int,
+    rows: int,
     gamma: int,
     beta: int,
     row: int,
@@ -63,10 +114,11 @@ def quantize(
 ) -> list[int]:
     """Layer norm where gamma is given, then the norm and 8-bit rounding of a BitLinear input."""
     return [
-        3,
+        5,
         source,
         stride,
         source_local,
+        rows,
         gamma,
         beta,
         row,
@@ -75,7 +127,7 @@ def quantize(
         bounds,
         columns,
         padded,
-        *[0] * 4,
+        *[0] * 3,
     ]
 
 
@@ -99,7 +151,7 @@ def product(
 ) -> list[int]:
     """Target = (codes W^T + bias) / (s_w s_x), stored, added, or through GELU."""
     return [
-        4,
+        6,
         codes,
         inverse_scale,
         bounds,
@@ -130,7 +182,7 @@ def attend(
 ) -> list[int]:
     """Attention within each text."""
     return [
-        5,
+        7,
         qkv,
         target,
         scratch,
@@ -151,7 +203,7 @@ def pool(
 ) -> list[int]:
     """Target[text] = mean over its rows of the final layer norm."""
     return [
-        6,
+        8,
         source,
         gamma,
         beta,
@@ -172,7 +224,7 @@ def project(
 ) -> list[int]:
     """Target = unit length of (source W + bias)."""
     return [
-        7,
+        9,
         source,
         weights,
         bias,

@@ -26,11 +26,26 @@ static int gather_fits(const struct gather_operands *o, const struct limits *l) 
            aligned(l, o->target, 4 * l->rows * o->d_model);
 }
 
+// Of a remember instruction, too: its operands begin alike.
+static int recall_fits(const struct recall_operands *o, const struct limits *l) {
+    uint64_t row = 4ull * o->width;
+    return l->chunk && o->slots && (o->slots & (o->slots - 1)) == 0 && o->width % 4 == 0 &&
+           inside(l, o->ids, 4 * l->rows) && aligned(l, o->keys, 4ull * o->slots) &&
+           aligned(l, o->values, o->slots * row) && aligned(l, o->target, l->rows * row) &&
+           aligned(l, o->missing, 4 * l->chunk);
+}
+
+static int remember_fits(const struct remember_operands *o, const struct limits *l) {
+    return recall_fits((const struct recall_operands *)o, l) &&
+           aligned(l, o->source, 4 * l->chunk * o->width);
+}
+
 static int quantize_fits(const struct quantize_operands *o, const struct limits *l) {
     uint64_t rows = o->source_local ? l->chunk : l->rows, row = 4ull * o->columns;
     int norm = o->gamma == 0 || (aligned(l, o->gamma, row) && aligned(l, o->beta, row) &&
                                  aligned(l, o->row, row));
-    return norm && l->chunk && o->columns % 4 == 0 && o->padded % 32 == 0 &&
+    int list = o->rows == 0 || aligned(l, o->rows, 4 * l->chunk);
+    return norm && list && l->chunk && o->columns % 4 == 0 && o->padded % 32 == 0 &&
            o->padded >= o->columns && o->stride >= o->columns &&
            aligned(l, o->source, 4 * rows * o->stride) &&
            aligned(l, o->codes, 2 * l->chunk * o->padded) &&
@@ -82,10 +97,13 @@ int32_t check_program(uint32_t program, uint32_t count, uint32_t rows, uint32_t 
     for (uint32_t at = 0; at < count; at++, instruction += INSTRUCTION_WORDS) {
         const void *operands = instruction + 1;
         uint32_t op = instruction[0];
-        int by_row = op == OP_QUANTIZE || op == OP_PRODUCT, fits = 0;
+        int by_row = op == OP_RECALL || op == OP_REMEMBER || op == OP_QUANTIZE || op == OP_PRODUCT;
+        int fits = 0;
         if (by_row != (grouped > 0)) return (int32_t)at;
         switch (op) {
             case OP_GATHER: fits = gather_fits(operands, &l); break;
+            case OP_RECALL: fits = recall_fits(operands, &l); break;
+            case OP_REMEMBER: fits = remember_fits(operands, &l); break;
             case OP_QUANTIZE: fits = quantize_fits(operands, &l); break;
             case OP_PRODUCT: fits = product_fits(operands, &l); break;
             case OP_ATTEND: fits = attend_fits(operands, &l); break;

@@ -7,11 +7,13 @@
 
 #define OP_GATHER 1
 #define OP_ROWS 2
-#define OP_QUANTIZE 3
-#define OP_PRODUCT 4
-#define OP_ATTEND 5
-#define OP_POOL 6
-#define OP_PROJECT 7
+#define OP_RECALL 3
+#define OP_REMEMBER 4
+#define OP_QUANTIZE 5
+#define OP_PRODUCT 6
+#define OP_ATTEND 7
+#define OP_POOL 8
+#define OP_PROJECT 9
 
 #define MODE_STORE 0
 #define MODE_ADD 1
@@ -34,11 +36,35 @@ struct rows_operands {
     uint32_t chunk;  // rows, a multiple of 16
 };
 
+// target[row] = the remembered row of ids[row]; the group goes on with the other rows
+struct recall_operands {
+    uint32_t ids;  // u32 [rows]
+    uint32_t keys;  // u32 [slots], id + 1, or 0 for an empty slot
+    uint32_t values;  // f32 [slots][width]
+    uint32_t slots;  // a power of two
+    uint32_t target;  // f32 [rows][width]
+    uint32_t width;  // floats of a row, a multiple of 4
+    uint32_t missing;  // u32 [chunk], the rows to go on with
+};
+
+// put rows computed after a `recall` in their places and in the slots of their ids
+struct remember_operands {
+    uint32_t ids;  // u32 [rows]
+    uint32_t keys;  // u32 [slots]
+    uint32_t values;  // f32 [slots][width]
+    uint32_t slots;  // a power of two
+    uint32_t target;  // f32 [rows][width]
+    uint32_t width;  // floats of a row
+    uint32_t missing;  // u32 [chunk]
+    uint32_t source;  // f32 [chunk][width], one row a missing one
+};
+
 // layer norm where gamma is given, then the norm and 8-bit rounding of a BitLinear input
 struct quantize_operands {
     uint32_t source;  // f32 [rows][stride]
     uint32_t stride;  // floats from row to row
     uint32_t source_local;  // 1: source holds the chunk's rows only
+    uint32_t rows;  // u32 [chunk], which rows of the chunk to take, or 0 for all
     uint32_t gamma;  // f32 [columns], or 0 for none
     uint32_t beta;  // f32 [columns], with gamma
     uint32_t row;  // f32 [columns], scratch, with gamma

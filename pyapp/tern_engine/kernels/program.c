@@ -3,6 +3,8 @@
 #include "table.h"
 #include "tern.h"
 
+uint32_t op_recall(const struct recall_operands *o, struct span span);
+void op_remember(const struct remember_operands *o, struct span span);
 void op_quantize(const struct quantize_operands *o, struct span span);
 void op_product(const struct product_operands *o, struct span span);
 void op_attend(const struct attend_operands *o, struct span text);
@@ -19,8 +21,12 @@ static void op_gather(const struct gather_operands *o, uint32_t rows) {
 static void run_rows(const uint32_t *instruction, uint32_t count, struct span span) {
     for (uint32_t i = 0; i < count; i++, instruction += INSTRUCTION_WORDS) {
         const void *operands = instruction + 1;
-        if (instruction[0] == OP_QUANTIZE) op_quantize(operands, span);
-        else op_product(operands, span);
+        switch (instruction[0]) {
+            case OP_RECALL: span.rows = op_recall(operands, span); break;
+            case OP_QUANTIZE: op_quantize(operands, span); break;
+            case OP_PRODUCT: op_product(operands, span); break;
+            case OP_REMEMBER: op_remember(operands, span); break;
+        }
     }
 }
 

@@ -135,8 +135,10 @@ static float norm_row(const float *x, const float *gamma, const float *beta, flo
 #endif
 
 void op_quantize(const struct quantize_operands *o, struct span span) {
-    const float *source = floats(o->source) + (o->source_local ? 0 : span.first * o->stride);
-    for (uint32_t row = 0; row < span.rows; row++, source += o->stride) {
+    const float *first = floats(o->source) + (o->source_local ? 0 : span.first * o->stride);
+    for (uint32_t row = 0; row < span.rows; row++) {
+        uint32_t from = o->rows ? (uint32_t)ints(o->rows)[row] : row;
+        const float *source = first + from * o->stride;
         const float *x = source;
         float sum;
         if (o->gamma) {
