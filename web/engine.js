@@ -109,11 +109,12 @@ export class Engine {
    * Labels ranked by the cosine of their embeddings to the text's; see classify.js.
    *
    * @param {string} text
-   * @param {readonly string[]} labels
-   * @returns {{label: string, score: number}[]}
+   * @param {import("./classify.js").Labels} labels
+   * @param {import("./classify.js").ClassifyOptions} [options]
+   * @returns {import("./classify.js").LabelScore[]}
    */
-  classify(text, labels) {
-    return classify(this, text, labels);
+  classify(text, labels, options) {
+    return classify(this, text, labels, options);
   }
 
   /**

@@ -27,6 +27,7 @@ export const ERROR_CODES = Object.freeze({
   KERNEL_SELF_TEST: "The kernel gave a wrong answer to a known computation.",
   WASM_NO_SIMD: "This host's WebAssembly has no SIMD.",
   WASM_BLOCKED: "This host does not allow WebAssembly to be compiled.",
+  WORKER_FAILED: "A worker thread of the engine could not be started, or ended by itself.",
   BUILD_CONFLICT: "Two builds of the engine are installed side by side.",
   BUILD_MISSING: "This source checkout has not been built.",
   LOAD_HTTP: "A file of the engine was answered with an HTTP error status.",

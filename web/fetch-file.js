@@ -3,6 +3,7 @@
  * the server's will to go on. Whatever is wrong becomes a TernError with a LOAD_ code.
  */
 import { TernError, abortError } from "./errors.js";
+import { nodeModule } from "./host.js";
 import { sha256 } from "./sha256.js";
 
 /**
@@ -130,7 +131,7 @@ async function readBody(file, response, onBytes, touch) {
  */
 async function readLocal(file) {
   try {
-    const { readFile } = await import(/* webpackIgnore: true */ "node:fs/promises");
+    const { readFile } = await nodeModule("fs/promises");
     const buffer = await readFile(new URL(file.url));
     // A plain view: Pyodide takes no subclass of Uint8Array.
     return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);

@@ -18,6 +18,24 @@ export function isNode() {
 }
 
 /**
+ * One of Node's own modules. Asked for by a name made up at run time, which no bundler looks into.
+ *
+ * @param {string} name without "node:"
+ * @returns {Promise<any>}
+ */
+export function nodeModule(name) {
+  return import(/* webpackIgnore: true */ /* @vite-ignore */ `node:${name}`);
+}
+
+/** How many threads run at a time on this machine, as far as the host tells. */
+export async function hardwareThreads() {
+  const count = isNode()
+    ? (await nodeModule("os")).availableParallelism()
+    : globalThis.navigator?.hardwareConcurrency;
+  return Math.max(1, count || 1);
+}
+
+/**
  * Refuses a host that cannot run the kernel, before anything is downloaded.
  *
  * @param {typeof WebAssembly | undefined} [wasm]
@@ -51,6 +69,6 @@ export async function absoluteUrl(location) {
   if (location instanceof URL) return location.href;
   if (!isNode()) return new URL(location, globalThis.document?.baseURI ?? globalThis.location.href).href;
   if (/^[a-z][a-z0-9+.-]+:/i.test(location)) return new URL(location).href;
-  const { pathToFileURL } = await import(/* webpackIgnore: true */ "node:url");
+  const { pathToFileURL } = await nodeModule("url");
   return pathToFileURL(location).href;
 }

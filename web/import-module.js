@@ -1,6 +1,6 @@
 /** Imports a script that was fetched and checked as bytes. */
 import { TernError } from "./errors.js";
-import { isNode } from "./host.js";
+import { isNode, nodeModule } from "./host.js";
 
 // How often each script failed to import: a module that failed once stays failed under its URL.
 const failures = new Map();
@@ -55,10 +55,10 @@ async function importInBrowser({ url }, bytes) {
 async function importInNode({ url }, bytes) {
   if (url.startsWith("file:")) return import(/* webpackIgnore: true */ /* @vite-ignore */ url);
   const [{ mkdtemp, rm, writeFile }, { tmpdir }, { join }, { pathToFileURL }] = await Promise.all([
-    import(/* webpackIgnore: true */ "node:fs/promises"),
-    import(/* webpackIgnore: true */ "node:os"),
-    import(/* webpackIgnore: true */ "node:path"),
-    import(/* webpackIgnore: true */ "node:url"),
+    nodeModule("fs/promises"),
+    nodeModule("os"),
+    nodeModule("path"),
+    nodeModule("url"),
   ]);
   const folder = await mkdtemp(join(tmpdir(), "tern-engine-"));
   try {

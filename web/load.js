@@ -2,12 +2,21 @@
  * `load`: what callers ask for, and how loads of the same thing are shared while they are under way.
  */
 import { abortError, checkInput, describe } from "./errors.js";
-import { absoluteUrl } from "./host.js";
+import { absoluteUrl, hardwareThreads } from "./host.js";
+import { FOLDER } from "./packaged.js";
 import { HOST, start } from "./start.js";
 
 /**
  * @typedef {import("./engine.js").Engine} Engine
+ * @typedef {import("./worker-engine.js").WorkerEngine} WorkerEngine
  * @typedef {import("./progress.js").ProgressEvent} ProgressEvent
+ */
+
+/**
+ * @typedef {object} WorkerOptions
+ * @property {number | true} [pool] how many workers, at most one a hardware thread and eight in all;
+ *   true leaves one hardware thread to the page; default 1
+ * @property {URL | string} [url] where engine.worker.js is; default: beside tern-engine.js
  */
 
 /**
@@ -18,7 +27,12 @@ import { HOST, start } from "./start.js";
  * @property {AbortSignal} [signal]
  * @property {(event: ProgressEvent) => void} [onProgress]
  * @property {number} [timeoutMs] longest wait for the next bytes of a file; default 30,000
+ * @property {boolean | WorkerOptions} [worker] run in a worker, or in several; the engine is then a
+ *   WorkerEngine
  */
+
+// Each worker has an interpreter of its own, of some 60 MB.
+const MOST_WORKERS = 8;
 
 /**
  * A load under way. It ends when its last caller leaves.
@@ -27,12 +41,12 @@ import { HOST, start } from "./start.js";
  * @property {import("./start.js").Target} target
  * @property {AbortController} controller
  * @property {Set<(event: ProgressEvent) => void>} callers
- * @property {Promise<Engine>} engine
+ * @property {Promise<Engine | WorkerEngine>} engine
  */
 
 /**
  * @param {import("./start.js").Host} [host]
- * @returns {(options?: LoadOptions) => Promise<Engine>}
+ * @returns {(options?: LoadOptions) => Promise<any>} an Engine, or with `worker` a WorkerEngine
  */
 export function createLoad(host = HOST) {
   /** @type {Set<Flight>} */
@@ -60,7 +74,7 @@ export function createLoad(host = HOST) {
     const engine = start(target, controller.signal, report, host)
       .then((engine) => {
         if (!controller.signal.aborted) return engine;
-        engine.dispose();
+        void engine.dispose();
         throw abortError(controller.signal);
       })
       .finally(() => land(flight));
@@ -84,7 +98,7 @@ export function createLoad(host = HOST) {
    * @param {Flight} flight
    * @param {AbortSignal} [signal]
    * @param {LoadOptions["onProgress"]} [onProgress]
-   * @returns {Promise<Engine>}
+   * @returns {Promise<Engine | WorkerEngine>}
    */
   function join(flight, signal, onProgress) {
     return new Promise((resolve, reject) => {
@@ -115,7 +129,7 @@ export function createLoad(host = HOST) {
 /** @param {LoadOptions} options */
 function checkOptions(options) {
   checkInput(typeof options === "object" && options !== null, "load takes an object of options");
-  const { baseUrl, model, signal, onProgress, timeoutMs } = options;
+  const { baseUrl, model, signal, onProgress, timeoutMs, worker } = options;
   const isLocation = (/** @type {unknown} */ value) => typeof value === "string" || value instanceof URL;
   checkInput(
     baseUrl === undefined || isLocation(baseUrl),
@@ -137,18 +151,46 @@ function checkOptions(options) {
     timeoutMs === undefined || (typeof timeoutMs === "number" && timeoutMs > 0),
     `timeoutMs must be a positive number, found ${timeoutMs}`,
   );
+  if (worker === undefined || typeof worker === "boolean") return;
+  checkInput(
+    typeof worker === "object" && worker !== null,
+    `worker must be a boolean or an object, found ${describe(worker)}`,
+  );
+  const { pool, url } = worker;
+  checkInput(
+    pool === undefined || pool === true || (Number.isInteger(pool) && pool > 0),
+    `worker.pool must be true or a positive integer, found ${String(pool)}`,
+  );
+  checkInput(
+    url === undefined || isLocation(url),
+    `worker.url must be a URL or a string, found ${describe(url)}`,
+  );
 }
 
 /**
  * @param {LoadOptions} options
  * @returns {Promise<import("./start.js").Target>}
  */
-async function resolveTarget({ baseUrl = new URL("./", import.meta.url), model, timeoutMs = 30_000 }) {
-  const base = await resolve(baseUrl, "baseUrl");
+async function resolveTarget({ baseUrl = FOLDER, model, timeoutMs = 30_000, worker }) {
+  const base = baseUrl === undefined ? undefined : await resolve(baseUrl, "baseUrl");
   return {
-    baseUrl: base.endsWith("/") ? base : `${base}/`,
+    baseUrl: base === undefined || base.endsWith("/") ? base : `${base}/`,
     model: model === undefined || isBytes(model) ? bytesOf(model) : await resolve(model, "model"),
     timeoutMs,
+    workers: worker ? await resolveWorkers(worker === true ? {} : worker) : undefined,
+  };
+}
+
+/**
+ * @param {WorkerOptions} worker
+ * @returns {Promise<import("./start.js").Target["workers"]>}
+ */
+async function resolveWorkers({ pool = 1, url }) {
+  const threads = await hardwareThreads();
+  const wanted = pool === true ? threads - 1 : Math.min(pool, threads);
+  return {
+    count: Math.max(1, Math.min(wanted, MOST_WORKERS)),
+    url: url === undefined ? undefined : await resolve(url, "worker.url"),
   };
 }
 
@@ -185,7 +227,12 @@ function bytesOf(model) {
  * @param {import("./start.js").Target} other
  */
 function sameTarget(one, other) {
-  return one.baseUrl === other.baseUrl && sameModel(one.model, other.model);
+  return (
+    one.baseUrl === other.baseUrl &&
+    one.workers?.count === other.workers?.count &&
+    one.workers?.url === other.workers?.url &&
+    sameModel(one.model, other.model)
+  );
 }
 
 /**

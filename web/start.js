@@ -1,18 +1,24 @@
 /** One load, from the manifest to an engine. load.js decides when to start one and who gets it. */
-import { Engine, bridgeError } from "./engine.js";
+import { startEngine, startPython } from "./boot.js";
 import { TernError, abortError } from "./errors.js";
 import { fetchFile } from "./fetch-file.js";
 import { checkWebAssembly } from "./host.js";
 import { importModule } from "./import-module.js";
 import { readManifest } from "./manifest.js";
+import { FILES } from "./packaged.js";
 import { Progress } from "./progress.js";
 import { bootPyodide } from "./pyodide-boot.js";
+import { spawnThread } from "./thread.js";
+import { startWorkers } from "./worker-engine.js";
 
 /**
  * @typedef {object} Target
- * @property {string} baseUrl absolute, ends in "/"
+ * @property {string | undefined} baseUrl absolute, ends in "/"; undefined for the files that came
+ *   with a package
  * @property {string | Uint8Array | undefined} model an absolute URL, bytes, or the build's own
  * @property {number} timeoutMs
+ * @property {{count: number, url: string | undefined} | undefined} workers how many and from where,
+ *   undefined for this thread
  */
 
 /**
@@ -23,27 +29,23 @@ import { bootPyodide } from "./pyodide-boot.js";
  * @property {typeof checkWebAssembly} checkWebAssembly
  * @property {typeof importModule} importModule
  * @property {typeof bootPyodide} boot
+ * @property {typeof spawnThread} spawn
  */
 
 /** @type {Host} */
-export const HOST = { checkWebAssembly, importModule, boot: bootPyodide };
+export const HOST = { checkWebAssembly, importModule, boot: bootPyodide, spawn: spawnThread };
 
 /**
  * @param {Target} target
  * @param {AbortSignal} signal
  * @param {(event: import("./progress.js").ProgressEvent) => void} report
  * @param {Host} host
- * @returns {Promise<Engine>}
+ * @returns {Promise<import("./engine.js").Engine | import("./worker-engine.js").WorkerEngine>}
  */
 export async function start(target, signal, report, host) {
   await host.checkWebAssembly();
-  const { timeoutMs } = target;
-  const options = { signal, timeoutMs, fetch: host.fetch };
-  const manifestUrl = new URL("manifest.json", target.baseUrl).href;
-  const manifestFile = { name: "manifest.json", url: manifestUrl, revalidate: true };
-  const files = readManifest(await fetchFile(manifestFile, options), manifestUrl);
-
-  const { model, ...own } = files;
+  const options = { signal, timeoutMs: target.timeoutMs, fetch: host.fetch };
+  const { model, ...own } = await listFiles(target, options);
   const modelFile = modelSource(target.model, model);
   const progress = new Progress(
     modelFile ? [...Object.values(own), { ...modelFile, bytes: model.bytes }] : Object.values(own),
@@ -60,50 +62,77 @@ export async function start(target, signal, report, host) {
     return download;
   };
 
-  // Python starts as soon as its own files are here, beside the other downloads.
-  const parts = Promise.all([
-    startPython(own, get, signal, host),
+  const python = pythonParts(own, get);
+  const rest = Promise.all([
     get(own.kernels).then(compileKernels),
     modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
-  ]);
+  ]).then(([kernels, model]) => ({ kernels, model }));
   Promise.all(downloads).then(
     () => progress.enter("starting"),
-    () => {}, // `parts` fails of the same
+    () => {}, // `python` or `rest` fails of the same
   );
-  const [python, kernels, modelBytes] = await parts;
-  await pause(signal);
-  const module = python.pyimport("tern_engine._js");
-  const bridge = module.create(modelBytes, kernels);
-  module.destroy();
-  if (bridge.error_code !== "") {
-    const error = bridgeError(bridge);
-    bridge.destroy();
-    throw error;
-  }
+  const engine = target.workers
+    ? await startWorkers(target.workers, { python, rest }, signal, host)
+    : await startHere({ python, rest }, signal, host);
   progress.enter("ready");
-  return new Engine(bridge);
+  return engine;
 }
 
 /**
- * The interpreter with the engine's package in it.
- *
- * @param {Omit<ReturnType<typeof readManifest>, "model">} files
- * @param {(file: import("./fetch-file.js").FileSpec) => Promise<Uint8Array<ArrayBuffer>>} get
- * @param {AbortSignal} signal
- * @param {Host} host
+ * @param {Target} target
+ * @param {import("./fetch-file.js").FetchOptions} options
  */
-async function startPython(files, get, signal, host) {
-  const script = files["pyodide.asm.mjs"];
-  const [createModule, wasm, stdlib, archive] = await Promise.all([
-    get(script).then((bytes) => host.importModule(script, bytes)),
+async function listFiles({ baseUrl }, options) {
+  if (baseUrl === undefined) return packagedFiles();
+  const url = new URL("manifest.json", baseUrl).href;
+  return readManifest(await fetchFile({ name: "manifest.json", url, revalidate: true }, options), url);
+}
+
+/** @returns {ReturnType<typeof readManifest>} */
+function packagedFiles() {
+  const files = Object.entries(FILES ?? {}).map(([name, file]) => [name, { name, ...file }]);
+  return Object.fromEntries(files);
+}
+
+/**
+ * @param {Omit<Awaited<ReturnType<typeof listFiles>>, "model">} files
+ * @param {(file: import("./fetch-file.js").FileSpec) => Promise<Uint8Array<ArrayBuffer>>} get
+ * @returns {Promise<import("./boot.js").PythonParts>}
+ */
+async function pythonParts(files, get) {
+  const { name, url } = files["pyodide.asm.mjs"];
+  const [source, wasm, stdlib, archive] = await Promise.all([
+    get(files["pyodide.asm.mjs"]),
     get(files["pyodide.asm.wasm"]).then((bytes) => WebAssembly.compile(bytes)),
     get(files["python_stdlib.zip"]),
     get(files.package),
   ]);
+  return { script: { name, url }, source, wasm, stdlib, archive };
+}
+
+/**
+ * @typedef {object} Parts
+ * @property {Promise<import("./boot.js").PythonParts>} python
+ * @property {Promise<import("./boot.js").ModelParts>} rest
+ */
+
+/**
+ * Python starts as soon as its own files are here, beside the other downloads.
+ *
+ * @param {Parts} parts
+ * @param {AbortSignal} signal
+ * @param {Host} host
+ */
+async function startHere(parts, signal, host) {
+  const [python, rest] = await Promise.all([
+    parts.python.then(async (files) => {
+      await pause(signal);
+      return startPython(files, host);
+    }),
+    parts.rest,
+  ]);
   await pause(signal);
-  const python = await host.boot({ createModule, wasm, stdlib });
-  python.unpackArchive(archive, "zip", { extractDir: python.sitePackages });
-  return python;
+  return startEngine(python, rest);
 }
 
 /**

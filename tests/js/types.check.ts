@@ -5,7 +5,8 @@ import { Engine as EngineCode } from "../../web/engine.js";
 import { TernError as TernErrorCode } from "../../web/errors.js";
 import { ERROR_CODES as codes } from "../../web/errors-list.js";
 import { similarity as similarityCode } from "../../web/similarity.js";
-import { ERROR_CODES, Engine, TernError, classify, load, similarity } from "../../web/tern-engine.js";
+import { WorkerEngine as WorkerEngineCode } from "../../web/worker-engine.js";
+import { ERROR_CODES, Engine, TernError, WorkerEngine, classify, load, similarity } from "../../web/tern-engine.js";
 import type { LabelScore, LoadOptions, ProgressEvent } from "../../web/tern-engine.js";
 
 // The code has what the declarations promise …
@@ -14,6 +15,8 @@ const promisedSimilarity: typeof similarity = similarityCode;
 const promisedClassify: typeof classify = classifyCode;
 declare const engineCode: EngineCode;
 const promisedEngine: Pick<Engine, keyof Engine> = engineCode;
+declare const workerCode: WorkerEngineCode;
+const promisedWorker: Pick<WorkerEngine, keyof WorkerEngine> = workerCode;
 declare const errorCode: TernErrorCode;
 const promisedError: TernError = errorCode;
 type Options<F extends (options?: any) => any> = NonNullable<Parameters<F>[0]>;
@@ -46,6 +49,19 @@ export async function use(): Promise<void> {
   new Engine();
   void [ids, tokens, truncated, score, best, same, summary, engine.dim, engine.fingerprint];
   engine.dispose();
+
+  const remote: WorkerEngine = await load({ worker: { pool: 2 } });
+  const one: WorkerEngine = await load({ worker: true });
+  const here: Engine = await load({ worker: false });
+  const { signal } = new AbortController();
+  const far: Float32Array = await remote.embed("text", { signal });
+  const onDone = (done: number, total: number): number => done / total;
+  const all: Float32Array[] = await remote.embedBatch(["a"], { signal, onProgress: onDone });
+  const ranked: LabelScore[] = await classify(remote, "text", { a: ["an example"] }, { threshold: 0.1 });
+  // @ts-expect-error true or a number
+  await load({ worker: { pool: "all" } });
+  void [one, here, far, all, ranked, remote.workers];
+  await remote.dispose();
 }
-void [promisedCodes, promisedSimilarity, promisedClassify, promisedEngine, promisedError];
+void [promisedCodes, promisedWorker, promisedSimilarity, promisedClassify, promisedEngine, promisedError];
 void [acceptedOptions, admittedOptions];

@@ -1,0 +1,52 @@
+/** The two halves of a start, in this thread: an interpreter, then the engine in it. */
+import { Engine, bridgeError } from "./engine.js";
+
+/**
+ * What the interpreter is made of; it can be posted to another thread.
+ *
+ * @typedef {object} PythonParts
+ * @property {{name: string, url: string}} script pyodide.asm.mjs
+ * @property {Uint8Array<ArrayBuffer>} source its content
+ * @property {WebAssembly.Module} wasm pyodide.asm.wasm
+ * @property {Uint8Array} stdlib python_stdlib.zip
+ * @property {Uint8Array} archive the engine's package, zipped
+ */
+
+/**
+ * What the engine is made of, besides.
+ *
+ * @typedef {object} ModelParts
+ * @property {WebAssembly.Module} kernels
+ * @property {Uint8Array} model
+ */
+
+/**
+ * The interpreter with the engine's package in it.
+ *
+ * @param {PythonParts} parts
+ * @param {Pick<import("./start.js").Host, "importModule" | "boot">} host
+ */
+export async function startPython({ script, source, wasm, stdlib, archive }, host) {
+  const createModule = await host.importModule(script, source);
+  const python = await host.boot({ createModule, wasm, stdlib });
+  python.unpackArchive(archive, "zip", { extractDir: python.sitePackages });
+  return python;
+}
+
+/**
+ * @param {import("./pyodide-boot.js").Interpreter} python
+ * @param {ModelParts} parts
+ * @returns {Engine}
+ * @throws {import("./errors.js").TernError} MODEL_…, KERNEL_SELF_TEST
+ */
+export function startEngine(python, { model, kernels }) {
+  const module = python.pyimport("tern_engine._js");
+  const bridge = module.create(model, kernels);
+  module.destroy();
+  if (bridge.error_code !== "") {
+    const error = bridgeError(bridge);
+    bridge.destroy();
+    throw error;
+  }
+  return new Engine(bridge);
+}

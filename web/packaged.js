@@ -1,0 +1,11 @@
+/**
+ * Where the engine's files are when the caller does not say: in a site, in the folder of this file,
+ * with a manifest.json. The npm package has another packaged.js, which lists them one by one, so that
+ * bundlers find them and take them along.
+ */
+
+/** @type {string | undefined} */
+export const FOLDER = new URL("./", import.meta.url).href;
+
+/** @type {Record<import("./manifest.js").FileName, {url: string, bytes: number, sha256: string}> | undefined} */
+export const FILES = undefined;

@@ -1,0 +1,57 @@
+/** Another thread to run the engine in: a Web Worker, or one of Node's worker threads. */
+import { isNode, nodeModule } from "./host.js";
+
+/**
+ * @typedef {object} Thread
+ * @property {(message: unknown) => void} post
+ * @property {() => Promise<void>} terminate
+ * @property {(busy: boolean) => void} hold whether it keeps a Node process from ending
+ */
+
+/**
+ * @param {string | undefined} url of the script; default: engine.worker.js beside this file
+ * @param {(message: any) => void} onMessage
+ * @param {(reason: string) => void} onFailure called when the thread cannot go on
+ * @returns {Promise<Thread>}
+ */
+export function spawnThread(url, onMessage, onFailure) {
+  return isNode() ? spawnInNode(url, onMessage, onFailure) : spawnInBrowser(url, onMessage, onFailure);
+}
+
+/** @type {typeof spawnThread} */
+async function spawnInBrowser(url, onMessage, onFailure) {
+  // Bundlers look for the second form, word for word.
+  const worker = url
+    ? new Worker(url, { type: "module" })
+    : new Worker(new URL("./engine.worker.js", import.meta.url), { type: "module" });
+  worker.addEventListener("message", ({ data }) => onMessage(data));
+  worker.addEventListener("messageerror", () => onFailure("it sent what cannot be read here"));
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    // A script that is missing or forbidden says nothing.
+    onFailure(event.message || "its script could not be run");
+  });
+  return {
+    post: (message) => worker.postMessage(message),
+    terminate: async () => worker.terminate(),
+    hold() {},
+  };
+}
+
+/** @type {typeof spawnThread} */
+async function spawnInNode(url, onMessage, onFailure) {
+  const { Worker: NodeWorker } = await nodeModule("worker_threads");
+  const here = import.meta.url; // apart, so that no bundler takes it for an asset
+  const worker = new NodeWorker(new URL(url ?? "engine.worker.js", here));
+  worker.on("message", onMessage);
+  worker.on("messageerror", (/** @type {Error} */ error) => onFailure(error.message));
+  worker.on("error", (/** @type {Error} */ error) => onFailure(error.message));
+  worker.on("exit", (/** @type {number} */ code) => onFailure(`it ended with code ${code}`));
+  return {
+    post: (message) => worker.postMessage(message),
+    async terminate() {
+      await worker.terminate();
+    },
+    hold: (busy) => (busy ? worker.ref() : worker.unref()),
+  };
+}
