@@ -7,14 +7,16 @@ import { vectorLength } from "./vectors.js";
  * @typedef {T | PromiseLike<T>} Awaitable
  */
 
+/** @typedef {{signal?: AbortSignal}} CallOptions an engine in a worker can leave off by the signal */
+
 /**
  * @typedef {object} SearchEngine
  * @property {number} dim
  * @property {string} fingerprint SHA-256 of the model, in lowercase hex
  * @property {number} [maxSeqLen] tokens that the model reads of a text
  * @property {number} [maxTokens] the same under another name
- * @property {(text: string) => Awaitable<ArrayLike<number>>} [embed]
- * @property {(texts: string[]) => Awaitable<ArrayLike<ArrayLike<number>>>} [embedBatch]
+ * @property {(text: string, options: CallOptions) => Awaitable<ArrayLike<number>>} [embed]
+ * @property {(texts: string[], options: CallOptions) => Awaitable<ArrayLike<ArrayLike<number>>>} [embedBatch]
  * @property {(text: string) => Awaitable<{tokens: number, truncated: boolean}>} tokenCount
  */
 
@@ -67,29 +69,31 @@ export class Embedder {
 
   /**
    * @param {string} text
+   * @param {AbortSignal} [signal]
    * @returns {Promise<Float32Array>}
    * @throws {TernError} the engine's errors; DIMENSION, INVALID_INPUT for what is no unit vector
    */
-  async embed(text) {
+  async embed(text, signal) {
     const { embed } = this.#engine;
-    if (typeof embed !== "function") return (await this.embedBatch([text]))[0];
-    return this.#checked(await embed.call(this.#engine, text));
+    if (typeof embed !== "function") return (await this.embedBatch([text], signal))[0];
+    return this.#checked(await embed.call(this.#engine, text, { signal }));
   }
 
   /**
    * @param {string[]} texts
+   * @param {AbortSignal} [signal]
    * @returns {Promise<Float32Array[]>}
    * @throws {TernError} as `embed`
    */
-  async embedBatch(texts) {
+  async embedBatch(texts, signal) {
     const { embedBatch } = this.#engine;
     if (typeof embedBatch !== "function") {
       const vectors = [];
-      for (const text of texts) vectors.push(await this.embed(text));
+      for (const text of texts) vectors.push(await this.embed(text, signal));
       return vectors;
     }
     const start = performance.now();
-    const answer = embedBatch.call(this.#engine, texts);
+    const answer = embedBatch.call(this.#engine, texts, { signal });
     const milliseconds = performance.now() - start;
     const isAsync = typeof (/** @type {any} */ (answer)?.then) === "function";
     this.#batchSize = isAsync ? ASYNC_BATCH : nextBatch(texts.length, milliseconds);

@@ -34,7 +34,7 @@ export async function embedDocuments(documents, tools) {
   const embedSome = async () => {
     const batch = waiting.slice(0, size());
     waiting = waiting.slice(batch.length);
-    const vectors = await embedder.embedBatch(batch.map(({ text }) => text));
+    const vectors = await embedder.embedBatch(batch.map(({ text }) => text), pacer.signal);
     batch.forEach(({ job }, i) => job.vectors.push(vectors[i]));
     pacer.check();
     commitComplete();

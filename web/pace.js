@@ -9,7 +9,6 @@ export const SLICE_MS = 8;
 
 /** Tells when it is time for a pause, and makes it. */
 export class Pacer {
-  #signal;
   #what;
   #since = performance.now();
 
@@ -18,7 +17,8 @@ export class Pacer {
    * @param {string} what what is aborted, for the message: "adding documents"
    */
   constructor(signal, what) {
-    this.#signal = signal;
+    /** @readonly */
+    this.signal = signal;
     this.#what = what;
     this.check();
   }
@@ -42,8 +42,8 @@ export class Pacer {
 
   /** @throws {TernError} ABORTED, the signal's reason as its cause */
   check() {
-    if (!this.#signal?.aborted) return;
-    const reason = this.#signal.reason;
+    if (!this.signal?.aborted) return;
+    const reason = this.signal.reason;
     const isAbort = reason instanceof Error && reason.name === "AbortError";
     const cause = isAbort ? reason : new DOMException("The operation was aborted.", "AbortError");
     throw new TernError("ABORTED", `${this.#what} was aborted by its caller`, { cause });

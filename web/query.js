@@ -64,7 +64,8 @@ export async function runQuery(query, options = {}, { embedder, rows, keywords }
   /** @type {Float32Array | null} */
   let vector = null;
   if (mode !== "keyword" || bestSentence) {
-    vector = given === undefined ? await embedder.embed(/** @type {string} */ (text)) : unit(given, embedder.dim);
+    if (given !== undefined) vector = unit(given, embedder.dim);
+    else vector = await embedder.embed(/** @type {string} */ (text), signal);
     pacer.check();
   }
   /** @type {Hit[]} */
@@ -148,7 +149,7 @@ async function addSentences(results, vector, embedder, pacer) {
       const scores = [];
       while (scores.length < texts.length) {
         const batch = texts.slice(scores.length, scores.length + embedder.batchSize);
-        for (const sentence of await embedder.embedBatch(batch)) scores.push(dot(vector, sentence));
+        for (const sentence of await embedder.embedBatch(batch, pacer.signal)) scores.push(dot(vector, sentence));
         if (pacer.due) await pacer.pause();
       }
       best = scores.indexOf(Math.max(...scores));

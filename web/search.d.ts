@@ -13,8 +13,11 @@ export interface SearchEngine {
   /** The same under another name. */
   readonly maxTokens?: number;
   /** One of embed and embedBatch is needed. Embeddings have length 1. */
-  embed?(text: string): Awaitable<ArrayLike<number>>;
-  embedBatch?(texts: string[]): Awaitable<ArrayLike<ArrayLike<number>>>;
+  embed?(text: string, options: { signal?: AbortSignal }): Awaitable<ArrayLike<number>>;
+  embedBatch?(
+    texts: string[],
+    options: { signal?: AbortSignal },
+  ): Awaitable<ArrayLike<ArrayLike<number>>>;
   tokenCount(text: string): Awaitable<{ tokens: number; truncated: boolean }>;
 }
 

@@ -285,6 +285,16 @@ for (const async of [false, true]) {
   });
 }
 
+test("an engine that can be aborted gets the signal, and its ABORTED comes through", async () => {
+  const controller = new AbortController();
+  const pending = (_, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(Object.assign(new Error("tern-engine: off"), { code: "ABORTED" }))));
+  const index = new SearchIndex({ ...fakeEngine({ async: true }), embed: pending, embedBatch: pending });
+  const all = [index.add(PETS, { signal: controller.signal }), index.query("cat", { signal: controller.signal })];
+  setTimeout(() => controller.abort(), 5);
+  for (const aborted of all) await assert.rejects(aborted, code("ABORTED"));
+  assert.equal(index.size, 0);
+});
+
 test("progress ends with all, and documents are found while others are still on their way", async () => {
   const events = [];
   const seen = [];

@@ -98,7 +98,7 @@ test("a transaction that the browser aborts for want of room: STORAGE_QUOTA", as
   const { put } = IDBObjectStore.prototype;
   IDBObjectStore.prototype.put = function (...given) {
     const answer = put.apply(this, given);
-    setTimeout(() => this.transaction._abort("QuotaExceededError"), 0);
+    queueMicrotask(() => this.transaction._abort("QuotaExceededError"));
     return answer;
   };
   try {
