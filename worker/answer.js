@@ -5,6 +5,9 @@ import { closeLog } from "./log.js";
 /** So many indices of cut texts fit well into a header. */
 const MOST_INDICES = 100;
 
+/** A write waits its turn among all requests: pieces go out together from this length on. */
+const WRITTEN_AT_A_TIME = 64 * 1024;
+
 /**
  * @typedef {object} Answer
  * @property {unknown} [json]
@@ -25,7 +28,7 @@ export async function wholeAnswer(c, { json, pieces }) {
 }
 
 /**
- * A piece is made when the client has taken the one before. The status is out by then: what fails
+ * Goes on when the client has taken what was made before. The status is out by then: what fails
  * later cuts the answer short.
  *
  * @param {import("hono").Context} c
@@ -54,21 +57,36 @@ export function streamedAnswer(c, pieces, atEnd) {
 async function writePieces(writable, pieces) {
   const encoder = new TextEncoder();
   const writer = writable.getWriter();
-  let made = false;
+  let writing = false;
   try {
-    for await (const piece of pieces) {
-      made = true;
-      await writer.write(encoder.encode(piece));
-      made = false;
+    for await (const text of together(pieces)) {
+      writing = true;
+      await writer.write(encoder.encode(text));
+      writing = false;
     }
-    made = true;
+    writing = true;
     await writer.close();
     return null;
   } catch (error) {
     writer.abort(error).catch(() => {});
-    // A piece that was made and could not be written: nobody is there to take it.
-    return made ? new HttpError("client_closed_request", "The client left.") : asHttpError(error);
+    // A piece was made and could not be written: nobody is there to take it.
+    return writing ? new HttpError("client_closed_request", "The client left.") : asHttpError(error);
   }
+}
+
+/**
+ * @param {AsyncIterable<string>} pieces
+ * @returns {AsyncGenerator<string, void, void>}
+ */
+async function* together(pieces) {
+  let text = "";
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length < WRITTEN_AT_A_TIME) continue;
+    yield text;
+    text = "";
+  }
+  yield text;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { HttpError } from "./errors.js";
 
 /** Tokens embedded between two pauses: some milliseconds of work. */
-const TOKENS_AT_A_TIME = 128;
+const TOKENS_AT_A_TIME = 256;
 /** Texts counted between two pauses. */
 const COUNTS_AT_A_TIME = 64;
 
