@@ -110,6 +110,19 @@ test("by keyword: titles, beginnings, misspelt words, emoji, accents; highlights
   assert.deepEqual([keyword.rank, keyword.score, meaning], [1, score, null]);
 });
 
+test("equal scores rank in the index's order, in which a replaced document keeps its place", async () => {
+  const index = await indexOf(["a", "b", "c"].map((id) => doc(id, "the very same text")));
+  await index.replace(doc("a", "the very same text", { title: "new" }));
+  for (const mode of ["meaning", "keyword", "hybrid"]) {
+    assert.deepEqual(ids(await index.query("the very same text", { mode })), ["a", "b", "c"]);
+  }
+});
+
+test("a word in the title counts more than the same word in the text", async () => {
+  const index = await indexOf([doc("text", "harbour and sea", { title: "ships" }), doc("title", "ships and sea", { title: "harbour" })]);
+  assert.deepEqual(ids(await index.query("harbour", { mode: "keyword" })), ["title", "text"]);
+});
+
 test("hybrid: the sum of reciprocal ranks", async () => {
   const index = await indexOf([...PETS, LONG]);
   const results = await index.query("cat on a volcano", { mode: "hybrid" });
