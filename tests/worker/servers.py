@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = ROOT / "worker"
@@ -63,20 +64,27 @@ def workerd(
     folder   for the configuration and the log
     main     the module that handles requests
     """
-    port, inspector_port = free_port(), free_port() if inspect else 0
     config = folder / "config.capnp"
     embedded = Path(os.path.relpath(script, folder))  # as seen from the configuration
     # The first module is the entry point.
     names = sorted((path.name for path in script.iterdir()), key=lambda name: (name != main, name))
-    config.write_text(_config(embedded, names, assets, port, variables or {}), "utf-8")
+    config.write_text(_config(embedded, names, assets, variables or {}), "utf-8")
     # The program itself: npm's workerd in .bin is a script of Node around it.
     (binary,) = NODE_MODULES.glob("@cloudflare/workerd-*/bin/workerd*")
-    command = [str(binary), "serve", str(config)]
+    reading, writing = os.pipe()
+    command = [str(binary), "serve", str(config), f"--control-fd={writing}"]
     if inspect:
-        command.append(f"--inspector-addr=127.0.0.1:{inspector_port}")
-    with _running(command, folder, port) as server:
-        server.inspector_port = inspector_port
-        yield server
+        command.append("--inspector-addr=127.0.0.1:0")
+    with os.fdopen(reading, "rb") as control:
+        process, log = _start(command, folder, (writing,))
+        os.close(writing)
+        try:
+            ports = _announced_ports(control, 2 if inspect else 1)
+            if ports is None:
+                raise RuntimeError(f"workerd did not start:\n{log.read_text('utf-8')}")
+            yield Server(ports["http"], process.pid, log, ports.get("inspector", 0))
+        finally:
+            _end(process)
 
 
 @contextmanager
@@ -88,13 +96,18 @@ def wrangler_dev(folder: Path, config: Path, *options: str) -> Iterator[Server]:
         "--ip", "127.0.0.1", "--port", str(port), "--inspector-port", str(free_port()),
         "--show-interactive-dev-session=false", "--persist-to", str(folder / "state"), *options,
     ]  # fmt: skip
-    with _running(command, folder, port) as server:
-        yield server
+    process, log = _start(command, folder)
+    try:
+        _wait_for(port, process, log)
+        yield Server(port, process.pid, log)
+    finally:
+        _end(process)
 
 
-@contextmanager
-def _running(command: list[str], folder: Path, port: int) -> Iterator[Server]:
-    """Run a server in a session of its own until it listens; end all of it afterwards."""
+def _start(
+    command: list[str], folder: Path, pass_fds: tuple[int, ...] = ()
+) -> tuple[subprocess.Popen[bytes], Path]:
+    """Run a server in a session of its own, printing into the file that is returned with it."""
     log = folder / "server.log"
     environment = {**os.environ, **OFFLINE, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     with log.open("wb") as output:
@@ -106,12 +119,24 @@ def _running(command: list[str], folder: Path, port: int) -> Iterator[Server]:
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=pass_fds,
         )
-    try:
-        _wait_for(port, process, log)
-        yield Server(port, process.pid, log)
-    finally:
-        _end(process)
+    return process, log
+
+
+def _announced_ports(control: IO[bytes], count: int) -> dict[str, int] | None:
+    """The free ports that workerd took, by name; None when it ended instead."""
+    ports: dict[str, int] = {}
+    while len(ports) < count:
+        line = control.readline()
+        if not line:
+            return None
+        event = json.loads(line)
+        if event["event"] == "listen":
+            ports[event["socket"]] = event["port"]
+        elif event["event"] == "listen-inspector":
+            ports["inspector"] = event["port"]
+    return ports
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -136,9 +161,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path, seconds: f
     raise RuntimeError(f"the server did not start:\n{log.read_text('utf-8', errors='replace')}")
 
 
-def _config(
-    script: Path, names: list[str], assets: Path, port: int, variables: Mapping[str, str]
-) -> str:
+def _config(script: Path, names: list[str], assets: Path, variables: Mapping[str, str]) -> str:
     kinds = {".wasm": "wasm", ".js": "esModule", ".bin": "data", ".zip": "data"}
     modules = [
         f'(name = "{name}", {kinds[Path(name).suffix]} = embed "{script / name}")' for name in names
@@ -151,7 +174,7 @@ const config :Workerd.Config = (
     (name = "main", worker = .tern),
     (name = "assets", disk = (path = "{assets}")),
   ],
-  sockets = [(name = "http", address = "127.0.0.1:{port}", http = (), service = "main")],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const tern :Workerd.Worker = (
   modules = [{", ".join(modules)}],
