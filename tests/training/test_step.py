@@ -15,7 +15,7 @@ from training.distill.data import Batch, Chunk
 from training.distill.export import tensors
 from training.distill.fast import prepare
 from training.distill.measure import spearman, vectors
-from training.distill.optimiser import FlatAdam, RowAdam
+from training.distill.optimiser import FlatAdam, RowAdam, orthogonal
 from training.distill.rows import library
 from training.distill.step import PlainStepper, QuickStepper
 from training.distill.student import Parameters, Shape
@@ -75,7 +75,7 @@ def test_quick_gradients_agree_with_autograd(shape: Shape, workers: int) -> None
     batch = random_batch(64)
     quick = QuickStepper(config, params, dense, ThreadPoolExecutor(workers), workers)
     loss, flat, rows, row_gradient = quick.gradients(batch)
-    _, views = dense.gradients(params)
+    _, views = dense.gradients()
     at = 0
     got = {}
     for name in dense.names:
@@ -140,6 +140,18 @@ def test_lazy_adam_moves_only_its_rows() -> None:
     assert torch.equal(table[still], before[still])
     # A constant gradient moves Adam by the rate a step, whatever its size.
     assert torch.allclose(before[rows] - table[rows], 0.3 * gradient.sign(), atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [(64, 64), (32, 128), (128, 32)])
+def test_orthogonal_evens_out_singular_values(size: tuple[int, int]) -> None:
+    matrix = torch.randn(size, generator=torch.Generator().manual_seed(1))
+    values = torch.linalg.svdvals(orthogonal(matrix))
+    assert values.min() > 0.4 and values.max() < 1.4
+    both = torch.linalg.svd(matrix, full_matrices=False)
+    assert (
+        torch.cosine_similarity(orthogonal(matrix).flatten(), (both.U @ both.Vh).flatten(), 0)
+        > 0.95
+    )
 
 
 def test_spearman_shares_ranks_of_ties() -> None:

@@ -26,7 +26,7 @@ class Config:
     start: "static", or "run:NAME" (its checkpoint) or a path of a checkpoint. Layers that the
     start lacks are fresh. keep_state continues the optimiser and the data position too.
     The rate rises over warm_texts, stays for hold_texts and falls to zero over decay_texts;
-    with decay_texts 0 it stays until hold_texts.
+    with decay_texts 0 it stays until hold_texts. muon: matrices move by orthogonalised momentum.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Config:
     micro_tokens: int = 1024
     rates: Rates = field(default_factory=Rates)
     clip: float = 1.0
+    muon: bool = False
     warm_texts: int = 50_000
     hold_texts: int = 1_000_000
     decay_texts: int = 0

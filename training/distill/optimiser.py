@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
@@ -14,13 +15,40 @@ BETAS = (0.9, 0.98)
 TABLE = "embedding.weight"
 
 
+def orthogonal(matrix: Tensor, rounds: int = 5) -> Tensor:
+    """About the nearest matrix with all singular values 1 (0.7 to 1.2), by Newton and Schulz.
+
+    The quintic's coefficients are Muon's; bfloat16 is enough for a direction.
+    """
+    x = matrix.bfloat16()
+    tall = x.shape[0] > x.shape[1]
+    if tall:
+        x = x.t()
+    x = x / (x.norm() + 1e-7)
+    for _ in range(rounds):
+        square = torch.mm(x, x.t())
+        x = 3.4445 * x + torch.mm(-4.7750 * square + 2.0315 * torch.mm(square, square), x)
+    return (x.t() if tall else x).float()
+
+
 class FlatAdam:
     """Every parameter but the table, as views of one flat vector with one learning rate each.
 
     Moments, clipping and the update run over the whole vector, so a step costs a few passes.
     """
 
-    def __init__(self, params: Parameters, rates: dict[str, float], clip: float) -> None:
+    def __init__(
+        self,
+        params: Parameters,
+        rates: dict[str, float],
+        clip: float,
+        orthogonal_names: tuple[str, ...] = (),
+        pool: ThreadPoolExecutor | None = None,
+    ) -> None:
+        """Parameters become views here. `orthogonal_names`: matrices that move as Muon does,
+        by their momentum made orthogonal, at Adam's usual size; `pool` shares that work."""
+        self.orthogonal_names = orthogonal_names
+        self.pool = pool
         self.names = [name for name in params if name != TABLE]
         self.clip = clip
         device = params[TABLE].device
@@ -31,21 +59,21 @@ class FlatAdam:
         self.first = torch.zeros_like(self.values)
         self.second = torch.zeros_like(self.values)
         self.steps = 0
+        self.places: dict[str, tuple[int, torch.Size]] = {}
         at = 0
         for name in self.names:
             shape = params[name].shape
+            self.places[name] = (at, shape)
             params[name] = self.values[at : at + shape.numel()].view(shape)
             at += shape.numel()
 
-    def gradients(self, params: Parameters) -> tuple[Tensor, Parameters]:
+    def gradients(self) -> tuple[Tensor, Parameters]:
         """A zeroed flat gradient and its views by name."""
         flat = torch.zeros_like(self.values)
-        views: Parameters = {}
-        at = 0
-        for name in self.names:
-            size = params[name].numel()
-            views[name] = flat[at : at + size].view(params[name].shape)
-            at += size
+        views = {
+            name: flat[at : at + shape.numel()].view(shape)
+            for name, (at, shape) in self.places.items()
+        }
         return flat, views
 
     def step(self, gradient: Tensor, factor: float) -> float:
@@ -59,9 +87,21 @@ class FlatAdam:
         self.second.mul_(two).addcmul_(gradient, gradient, value=1 - two)
         fix = 1 / (1 - two**self.steps)
         change = (self.second * fix).sqrt_().add_(1e-8).reciprocal_().mul_(self.first)
+        fix = 1 - one**self.steps
+        self._orthogonalise(gradient, change, fix)
         change.mul_(self.rates)
-        self.values.add_(change, alpha=-factor / (1 - one**self.steps))
+        self.values.add_(change, alpha=-factor / fix)
         return norm
+
+    def _orthogonalise(self, gradient: Tensor, change: Tensor, fix: float) -> None:
+        def one(name: str) -> None:
+            at, shape = self.places[name]
+            part = slice(at, at + shape.numel())
+            ahead = torch.lerp(gradient[part], self.first[part], BETAS[0]).view(shape)
+            size = 0.2 * max(shape) ** 0.5 * fix
+            change[part].copy_((orthogonal(ahead) * size).flatten())
+
+        list((self.pool.map if self.pool else map)(one, self.orthogonal_names))
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps besides the parameters."""

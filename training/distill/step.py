@@ -42,7 +42,7 @@ class QuickStepper:
     ) -> None:
         self.config, self.params, self.pool, self.workers = config, params, pool, workers
         self.steps = [Step(config.shape) for _ in range(workers)]
-        self.held = [dense.gradients(params) for _ in range(workers)]
+        self.held = [dense.gradients() for _ in range(workers)]
 
     def gradients(self, batch: Batch) -> Gradients:
         """See Stepper."""
@@ -130,7 +130,7 @@ class PlainStepper:
                 pairs = len(gap) * (len(gap) - 1)
                 whole = loss + self.config.relation * (gap.sum() - gap.diagonal().sum()) / pairs
             whole.backward()  # type: ignore[no-untyped-call]
-        flat, views = self.dense.gradients(self.params)
+        flat, views = self.dense.gradients()
         for name, leaf in leaves.items():
             if leaf.grad is not None:
                 views[name].copy_(leaf.grad)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -69,7 +70,9 @@ class Run:
         for i in range(config.shape.n_layers):
             for name in ("attn.out", "ffn.up", "ffn.down"):
                 rates[f"layers.{i}.{name}.bias"] = config.rates.matrices
-        self.dense = FlatAdam(self.params, rates, config.clip)
+        pool = ThreadPoolExecutor(workers)
+        moved = tuple(matrix_names(config.shape)) if config.muon else ()
+        self.dense = FlatAdam(self.params, rates, config.clip, moved, pool)
         self.rows = RowAdam(self.params[TABLE])
         self.data = Sampler(corpus, seed=config.seed, most_chunks=config.most_chunks)
         self.texts = self.tokens = 0
@@ -83,7 +86,7 @@ class Run:
             self.spent = self.loss = 0.0
         quick = device == "cpu" and library() is not None and not config.relation
         self.stepper: Stepper = (
-            QuickStepper(config, self.params, self.dense, ThreadPoolExecutor(workers), workers)
+            QuickStepper(config, self.params, self.dense, pool, workers)
             if quick
             else PlainStepper(config, self.params, self.dense)
         )
@@ -153,6 +156,18 @@ def _log(path: Path, row: dict[str, object]) -> None:
         writer.writerow(row)
 
 
+class StopAsked:
+    """SIGTERM and SIGINT end the run after the step at hand, with a checkpoint."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask)
+
+    def _ask(self, number: int, frame: object) -> None:
+        self.asked = True
+
+
 def train(config: Config, workers: int, device: str = "cpu", stop_texts: int | None = None) -> Run:
     """Run to the end (or to stop_texts, with a checkpoint there); resumes by itself."""
     run = Run(config, workers, device)
@@ -163,7 +178,8 @@ def train(config: Config, workers: int, device: str = "cpu", stop_texts: int | N
     end = min(config.total_texts, stop_texts or config.total_texts)
     if run.texts == 0:
         _log(run.folder / "log.csv", _say(run, 0.0, began))
-    while run.texts < end:
+    stop = StopAsked()
+    while run.texts < end and not stop.asked:
         before = run.texts
         run.step()
         every = config.check_every_texts
@@ -174,7 +190,8 @@ def train(config: Config, workers: int, device: str = "cpu", stop_texts: int | N
         every = config.keep_every_texts
         if before // every != run.texts // every:
             save_checkpoint(run.folder / f"kept-{run.texts:010d}.pt", run.state())
-        if time.monotonic() - saved > config.checkpoint_minutes * 60 or run.texts >= end:
+        due = time.monotonic() - saved > config.checkpoint_minutes * 60
+        if due or run.texts >= end or stop.asked:
             save_checkpoint(run.folder / "checkpoint.pt", run.state())
             saved = time.monotonic()
     return run
