@@ -94,7 +94,9 @@ def test_clean_removes_ignored_files_only(tmp_path: Path) -> None:
         "build/kernels/kernels-int4.wasm", "dist/web/manifest.json",
         "pyapp/tern_engine/data/model.bin", "pyapp/tern_engine/_build_int4.py",
     ]  # fmt: skip
-    installed = [".venv/pyvenv.cfg", "node_modules/pyodide/package.json"]
+    installed = [
+        ".venv/pyvenv.cfg", "node_modules/pyodide/package.json", "worker/node_modules/a/b.js",
+    ]  # fmt: skip
     for name in committed + built + installed:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("content")

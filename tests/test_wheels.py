@@ -50,7 +50,7 @@ def contents(table: str) -> dict[str, bytes]:
 
 
 def metadata(table: str) -> Message:
-    return email.message_from_bytes(contents(table)[f"{info_folder(table)}/METADATA"])
+    return email.message_from_string(contents(table)[f"{info_folder(table)}/METADATA"].decode())
 
 
 def info_folder(table: str) -> str:
