@@ -56,7 +56,7 @@ def wheel(options: argparse.Namespace) -> int:
 
 
 def web(options: argparse.Namespace) -> int:
-    return _make(lambda recipes: recipes.site())
+    return _make(lambda recipes: recipes.npm_package())
 
 
 def everything(options: argparse.Namespace) -> int:
@@ -124,7 +124,9 @@ TARGETS = {
     "kernels": Target("compile the C kernels, one module a table format", ("build",), kernels),
     "tables": Target("regenerate the committed generated files", ("build", "test"), tables),
     "wheel": Target("build the wheel of one table format", ("build",), wheel),
-    "web": Target("assemble dist/web: engine, Pyodide and demo page", ("build", "npm"), web),
+    "web": Target(
+        "assemble dist/web, engine, Pyodide and pages, and the npm package", ("build", "npm"), web
+    ),
     "all": Target("all of the above, in all formats", ("build", "test", "npm"), everything),
     "worker": Target(
         "assemble dist/worker, the Cloudflare Worker", ("build", "npm", "npm worker"), worker

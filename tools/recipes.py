@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tools import website, worker
+from tools import npm_package, website, worker
 from tools.kernels import TABLES, compile_kernel, kernel_inputs
 from tools.ledger import ROOT, Ledger, empty_folder, files_under
 from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, write_payload
@@ -126,9 +126,18 @@ class Recipes:
             "micropip", [code], [parts.micropip], lambda: website.download_micropip(parts.micropip)
         )
         inputs = [code, wheel, parts.micropip, parts.demo_vectors]
-        inputs += [*parts.bytecode.glob("*.zip"), *website.site_sources()]
+        inputs += [*parts.bytecode.glob("*.zip"), *website.site_sources(), website.COMPRESS]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
         return self._made(out)
+
+    def npm_package(self) -> Path:
+        """dist/npm, and the tarball that `npm publish` would send, with everything made first."""
+        site, out = self.site(), DIST / "npm"
+        tarball = DIST / f"{npm_package.NAME}-{_project()['project']['version']}.tgz"
+        inputs = [ROOT / "tools" / "npm_package.py", ROOT / "package.json", site]
+        self._step("npm package", inputs, [out], lambda: npm_package.assemble(out, site))
+        self._step("npm tarball", [out], [tarball], lambda: npm_package.pack(out, tarball))
+        return self._made(tarball)
 
     def _bytecode(self, wheel: Path) -> Path:
         """A folder with the standard library and the wheel's package, compiled."""
@@ -181,7 +190,7 @@ class Recipes:
         for table in TABLES:
             self.package(table)
         self.model("int4")
-        self.site()
+        self.npm_package()
 
     def _made(self, path: Path) -> Path:
         if path not in self.made:

@@ -1,7 +1,9 @@
 """A static file server for development: python3 -m tools.serve FOLDER [--port N]
 
 It answers GET and HEAD on this machine only. WebAssembly is sent as application/wasm, without which
-Pyodide hangs; every answer is revalidated with an ETag; nothing outside the folder is reachable.
+Pyodide hangs; nothing outside the folder is reachable. Files with their hash in their name are kept
+by browsers for ever, others are revalidated with an ETag. FILE.br or FILE.gz is sent for FILE to
+clients that take it.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import argparse
 import hashlib
 import os
 import posixpath
+import re
 import sys
 from collections.abc import Sequence
 from email.utils import formatdate
@@ -36,6 +39,10 @@ TYPES = {
     ".ts": "text/plain; charset=utf-8",
 }
 BINARY = "application/octet-stream"
+# Best first: coding of Accept-Encoding -> ending of the file beside.
+CODINGS = {"br": ".br", "gzip": ".gz"}
+HASHED = re.compile(r"\.[0-9a-f]{16}\.\w+$")
+FOR_EVER = "public, max-age=31536000, immutable"
 CHUNK = 1 << 18
 
 
@@ -82,7 +89,9 @@ class StaticHandler(BaseHTTPRequestHandler):
         return None
 
     def _send_file(self, file: Path, *, with_body: bool) -> None:
-        with file.open("rb") as content:
+        coding = self._coding(file)
+        sent = file.with_name(file.name + CODINGS[coding]) if coding else file
+        with sent.open("rb") as content:
             tag = f'"{hashlib.file_digest(content, "sha256").hexdigest()[:32]}"'
             length = content.seek(0, os.SEEK_END)
             content.seek(0)
@@ -90,14 +99,26 @@ class StaticHandler(BaseHTTPRequestHandler):
             unchanged = tag in known
             self.send_response(HTTPStatus.NOT_MODIFIED if unchanged else HTTPStatus.OK)
             self.send_header("ETag", tag)
-            self.send_header("Cache-Control", "no-cache")
+            self.send_header("Cache-Control", FOR_EVER if HASHED.search(file.name) else "no-cache")
+            self.send_header("Vary", "Accept-Encoding")
             self.send_header("Last-Modified", formatdate(file.stat().st_mtime, usegmt=True))
             if not unchanged:
                 self.send_header("Content-Type", TYPES.get(file.suffix, BINARY))
                 self.send_header("Content-Length", str(length))
+                if coding:
+                    self.send_header("Content-Encoding", coding)
             self.end_headers()
             while with_body and not unchanged and (chunk := content.read(CHUNK)):
                 self.wfile.write(chunk)
+
+    def _coding(self, file: Path) -> str | None:
+        """The best coding that the client takes and a file beside `file` has, None for neither."""
+        taken = accepted(self.headers.get("Accept-Encoding", ""))
+        for coding, ending in CODINGS.items():
+            beside = file.with_name(file.name + ending)
+            if taken.get(coding, taken.get("*", 0.0)) > 0 and beside.is_file():
+                return coding
+        return None
 
     def _redirect(self, location: str) -> None:
         self.send_response(HTTPStatus.MOVED_PERMANENTLY)
@@ -112,6 +133,17 @@ class StaticHandler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:
         if not self.quiet:
             super().log_message(format, *arguments)
+
+
+def accepted(header: str) -> dict[str, float]:
+    """Coding -> weight, of an Accept-Encoding header. What cannot be read counts as refused."""
+    weights = {}
+    for item in header.split(","):
+        coding, _, parameter = item.partition(";")
+        weight = re.fullmatch(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", parameter or "q=1")
+        if coding.strip():
+            weights[coding.strip().lower()] = float(weight[1]) if weight else 0.0
+    return weights
 
 
 class StaticServer(ThreadingHTTPServer):

@@ -1,11 +1,15 @@
 """Assembles dist/web: all that a page needs, in one folder that any static server can serve.
 
-manifest.json              which files a load needs, their sizes and hashes
-*.js, *.d.ts, demo/        the shim and the demo page
-tern-engine-emb-int4.zip   the Python package without its model and kernel, as bytecode
-model-int4.bin, kernels-int4.wasm
-pyodide/                   the runtime from npm, the standard library as bytecode, and, for
-                           loadPackage and micropip, a lock file that lists the wheels beside it
+manifest.json       which files a load needs, their sizes and hashes
+*.js, *.d.ts        the shim; package.json says that they are ES modules
+demo/, examples/    pages
+files/              what manifest.json names for the shim, each under a name that holds its hash,
+                    to be cached for ever: model, kernel, Python's runtime and standard library, and
+                    the engine's package without its model and kernel, as bytecode
+pyodide/            a Pyodide for pages that bring their own Python: the runtime from npm, the
+                    standard library as bytecode, and, for loadPackage and micropip, a lock file
+                    that lists the wheels beside it
+*.br, *.gz          the file beside it, compressed, for servers that negotiate
 """
 
 from __future__ import annotations
@@ -25,6 +29,10 @@ from tools.ledger import ROOT, digest, empty_folder
 PYODIDE = ROOT / "node_modules" / "pyodide"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 PRECOMPILE = ROOT / "tools" / "precompile.mjs"
+COMPRESS = ROOT / "tools" / "compress.mjs"
+COMPRESSED = ROOT / "build" / "compressed"
+# Digits of a file's SHA-256 in its name.
+NAME_DIGITS = 16
 MICROPIP = "micropip==0.11.1"
 # micropip is chosen by the Python inside Pyodide, not by the one that builds.
 PYODIDE_PYTHON = "3.14"
@@ -107,8 +115,7 @@ def assemble(out: Path, parts: Parts) -> None:
     runtime.mkdir()
     for name in RUNTIME:
         shutil.copyfile(PYODIDE / name, runtime / name)
-    for name in ("python_stdlib.zip", "python_stdlib_engine.zip"):
-        shutil.copyfile(parts.bytecode / name, runtime / name)
+    shutil.copyfile(parts.bytecode / "python_stdlib.zip", runtime / "python_stdlib.zip")
     wheels = [parts.wheel, *parts.micropip.glob("*.whl")]
     hosted = [Path(shutil.copyfile(source, runtime / source.name)) for source in wheels]
     lock = json.dumps(lock_file(hosted, runtime), indent=1)
@@ -116,23 +123,27 @@ def assemble(out: Path, parts: Parts) -> None:
 
     table, name = parts.table, f"tern-engine-emb-{parts.table}"
     package = parts.package
-    shutil.copyfile(parts.bytecode / "package.zip", out / f"{name}.zip")
-    shutil.copyfile(package / "tern_engine/data/model.bin", out / f"model-{table}.bin")
-    shutil.copyfile(package / "tern_engine/data/kernels.wasm", out / f"kernels-{table}.wasm")
+    sources = {
+        "pyodide.asm.mjs": (PYODIDE / "pyodide.asm.mjs", "pyodide.asm.mjs"),
+        "pyodide.asm.wasm": (PYODIDE / "pyodide.asm.wasm", "pyodide.asm.wasm"),
+        "python_stdlib.zip": (parts.bytecode / "python_stdlib_engine.zip", "python_stdlib.zip"),
+        "package": (parts.bytecode / "package.zip", f"{name}.zip"),
+        "model": (package / "tern_engine/data/model.bin", f"model-{table}.bin"),
+        "kernels": (package / "tern_engine/data/kernels.wasm", f"kernels-{table}.wasm"),
+    }
+    files = {role: place_hashed(out, *source) for role, source in sources.items()}
     _copy_sources(out)
     shutil.copyfile(parts.demo_vectors, out / "demo" / "demo-vectors.bin")
 
-    files = {role: f"pyodide/{role}" for role in (*RUNTIME, "pyodide-lock.json")} | {
-        "python_stdlib.zip": "pyodide/python_stdlib_engine.zip",
+    files |= {
+        "pyodide.mjs": "pyodide/pyodide.mjs",
+        "pyodide-lock.json": "pyodide/pyodide-lock.json",
         "python_stdlib_full.zip": "pyodide/python_stdlib.zip",
-        "package": f"{name}.zip",
-        "model": f"model-{table}.bin",
-        "kernels": f"kernels-{table}.wasm",
         "wheel": f"pyodide/{hosted[0].name}",
         "micropip": f"pyodide/{hosted[1].name}",
     }
     version, fingerprint = _identity(package, table)
-    manifest = {
+    manifest: dict[str, Any] = {
         "name": name,
         "version": version,
         "embedding": table,
@@ -140,6 +151,17 @@ def assemble(out: Path, parts: Parts) -> None:
         "files": {role: _entry(out, path) for role, path in files.items()},
     }
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+    (out / "package.json").write_text('{"type": "module"}\n', "utf-8")
+    subprocess.run(["node", str(COMPRESS), str(out), str(COMPRESSED)], check=True)
+
+
+def place_hashed(out: Path, source: Path, name: str) -> str:
+    """Copy a file into the site under `name` with its hash in it; the path in the site."""
+    stem, ending = name.rsplit(".", 1)
+    path = f"files/{stem}.{digest(source)[:NAME_DIGITS]}.{ending}"
+    (out / "files").mkdir(exist_ok=True)
+    shutil.copyfile(source, out / path)
+    return path
 
 
 def site_sources() -> list[Path]:
