@@ -42,7 +42,8 @@ async function spawnInBrowser(url, onMessage, onFailure) {
 async function spawnInNode(url, onMessage, onFailure) {
   const { Worker: NodeWorker } = await nodeModule("worker_threads");
   const here = import.meta.url; // apart, so that no bundler takes it for an asset
-  const worker = new NodeWorker(new URL(url ?? "engine.worker.js", here));
+  // The process's own flags may not suit a file: --input-type, --test.
+  const worker = new NodeWorker(new URL(url ?? "engine.worker.js", here), { execArgv: [] });
   worker.on("message", onMessage);
   worker.on("messageerror", (/** @type {Error} */ error) => onFailure(error.message));
   worker.on("error", (/** @type {Error} */ error) => onFailure(error.message));

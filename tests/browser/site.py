@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,13 @@ from tools.serve import HOST, StaticHandler, StaticServer
 ROOT = Path(__file__).resolve().parent.parent.parent
 SITE = ROOT / "dist" / "web"
 BLANK = b"<!doctype html><meta charset=utf-8><title>blank</title><link rel=icon href=data:,>"
+
+
+def file_path(role: str) -> str:
+    """The site's path of a file that manifest.json lists: "/files/model-int4.….bin"."""
+    manifest = json.loads((SITE / "manifest.json").read_text("utf-8"))
+    return f"/{manifest['files'][role]['path']}"
+
 
 Answer = Callable[["Handler"], None]
 

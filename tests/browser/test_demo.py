@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.site import ROOT, SITE, Site, content, missing, stalled
+from tests.browser.site import ROOT, SITE, Site, content, file_path, missing, stalled
 
 QUERY = "longing for the past"
 BEST = "nostalgia"
@@ -105,8 +105,8 @@ def test_keyboard(demo: Page) -> None:
 
 
 def test_progress_then_cancel_then_load_again(page: Page, site: Site) -> None:
-    body = (SITE / "model-int4.bin").read_bytes()
-    site.answers["/model-int4.bin"] = stalled(body[:1_000_000], len(body))
+    body = (SITE / file_path("model")[1:]).read_bytes()
+    site.answers[file_path("model")] = stalled(body[:1_000_000], len(body))
     page.goto(f"{site.url}demo/")
     expect(page.locator("#engine-text")).to_contain_text(re.compile(r"\d+\.\d of 19\.\d MB"))
     expect(page.get_by_role("progressbar")).to_be_visible()
@@ -114,7 +114,7 @@ def test_progress_then_cancel_then_load_again(page: Page, site: Site) -> None:
     expect(page.locator("#engine-text")).to_contain_text("cancelled")
     field(page).fill(QUERY)
     expect(page.locator("#empty")).to_have_text("The engine is not loaded.")
-    del site.answers["/model-int4.bin"]
+    del site.answers[file_path("model")]
     page.get_by_role("button", name="Load again").click()
     expect(words(page).first).to_have_text(BEST)
 
@@ -124,13 +124,13 @@ def test_progress_then_cancel_then_load_again(page: Page, site: Site) -> None:
     [(missing, "LOAD_HTTP"), (content(b"<!doctype html>", "text/html"), "LOAD_CONTENT")],
 )
 def test_a_model_that_is_not_there(page: Page, site: Site, answer: Any, code: str) -> None:
-    site.answers["/model-int4.bin"] = answer
+    site.answers[file_path("model")] = answer
     page.goto(f"{site.url}demo/")
     panel = page.get_by_role("region", name="Engine")
     expect(panel).to_have_attribute("data-state", "failed")
     expect(panel).to_contain_text("not where this page expects it")
     expect(panel).to_contain_text(code)
-    del site.answers["/model-int4.bin"]
+    del site.answers[file_path("model")]
     page.get_by_role("button", name="Load again").click()
     wait_until_ready(page)
     field(page).fill(QUERY)
@@ -138,7 +138,7 @@ def test_a_model_that_is_not_there(page: Page, site: Site, answer: Any, code: st
 
 
 def test_a_model_that_is_no_model(page: Page, site: Site) -> None:
-    page.goto(f"{site.url}demo/?model=../kernels-int4.wasm")
+    page.goto(f"{site.url}demo/?model=..{file_path('kernels')}")
     panel = page.get_by_role("region", name="Engine")
     expect(panel).to_contain_text("MODEL_MAGIC")
     expect(page.get_by_role("button", name="Load again")).to_be_visible()
@@ -197,12 +197,12 @@ def test_on_a_phone(browser: Browser, site: Site, scheme: Any) -> None:
         color_scheme=scheme,
     ) as context:
         page = context.new_page()
-        site.answers["/model-int4.bin"] = missing
+        site.answers[file_path("model")] = missing
         page.goto(f"{site.url}demo/")
         assert_no_sideways_scroll(page)
         expect(page.locator("#engine")).to_have_attribute("data-state", "failed")
         assert_no_sideways_scroll(page)
-        del site.answers["/model-int4.bin"]
+        del site.answers[file_path("model")]
         page.get_by_role("button", name="Load again").tap()
         field(page).fill(QUERY)
         expect(words(page).first).to_have_text(BEST)

@@ -11,9 +11,9 @@ import pytest
 import tern_engine
 from playwright.sync_api import Page
 
-from tests.browser.site import ROOT, SITE, Answer, Site, content, missing, stalled
+from tests.browser.site import ROOT, SITE, Answer, Site, content, file_path, missing, stalled
 
-MODEL = (SITE / "model-int4.bin").read_bytes() if SITE.exists() else b""
+MODEL = (SITE / file_path("model")[1:]).read_bytes() if SITE.exists() else b""
 HTML = b"<!doctype html><title>Not found</title>"
 STRICT = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
@@ -133,12 +133,12 @@ def test_under_strict_headers(page: Page, site: Site, headers: dict[str, str]) -
 
 
 def test_from_a_bare_module_script_in_another_folder(page: Page, site: Site) -> None:
-    script = b"""<!doctype html><script type=module>
-        import { load } from "../../tern-engine.js";
-        const engine = await load({ model: "../../model-int4.bin" });
+    script = f"""<!doctype html><script type=module>
+        import {{ load }} from "../../tern-engine.js";
+        const engine = await load({{ model: "../..{file_path("model")}" }});
         document.title = String(engine.embed("a text").length);
     </script>"""
-    site.answers["/some/where/page.html"] = content(script, "text/html")
+    site.answers["/some/where/page.html"] = content(script.encode(), "text/html")
     page.goto(f"{site.url}some/where/page.html")
     page.wait_for_function("document.title === '384'")
 
@@ -153,18 +153,18 @@ def test_wasm_that_the_page_forbids(page: Page, site: Site) -> None:
 
 
 def test_a_broken_file_is_a_typed_error_and_the_next_load_works(page: Page, site: Site) -> None:
-    wasm = "/pyodide/pyodide.asm.wasm"
+    wasm = file_path("pyodide.asm.wasm")
     breakages: list[tuple[str, Answer, str]] = [
-        ("/model-int4.bin", missing, "LOAD_HTTP"),
+        (file_path("model"), missing, "LOAD_HTTP"),
         ("/manifest.json", missing, "LOAD_HTTP"),
-        ("/pyodide/pyodide.asm.mjs", missing, "LOAD_HTTP"),
-        ("/model-int4.bin", content(HTML, "text/html"), "LOAD_CONTENT"),
+        (file_path("pyodide.asm.mjs"), missing, "LOAD_HTTP"),
+        (file_path("model"), content(HTML, "text/html"), "LOAD_CONTENT"),
         ("/manifest.json", content(HTML, "text/html"), "LOAD_CONTENT"),
         (wasm, content(HTML, "application/wasm"), "LOAD_CONTENT"),
-        ("/model-int4.bin", content(MODEL[:9999], "", len(MODEL)), "LOAD_TRUNCATED"),
-        ("/model-int4.bin", content(MODEL[:9999], ""), "LOAD_TRUNCATED"),
-        ("/model-int4.bin", content(bytes(len(MODEL)), ""), "LOAD_INTEGRITY"),
-        ("/model-int4.bin", stalled(MODEL[:9999], len(MODEL)), "LOAD_TIMEOUT"),
+        (file_path("model"), content(MODEL[:9999], "", len(MODEL)), "LOAD_TRUNCATED"),
+        (file_path("model"), content(MODEL[:9999], ""), "LOAD_TRUNCATED"),
+        (file_path("model"), content(bytes(len(MODEL)), ""), "LOAD_INTEGRITY"),
+        (file_path("model"), stalled(MODEL[:9999], len(MODEL)), "LOAD_TIMEOUT"),
     ]
     page.goto(f"{site.url}blank.html")
     for path, answer, code in breakages:
@@ -186,7 +186,7 @@ def test_a_model_url_of_the_users_own(page: Page, site: Site) -> None:
     page.goto(f"{site.url}blank.html")
     codes = {
         name: load(page, model=f"/{name}").get("code", "")
-        for name in ("none", "html", "short", "int8", "changed", "model-int4.bin")
+        for name in ("none", "html", "short", "int8", "changed", file_path("model")[1:])
     }
     assert codes == {
         "none": "LOAD_HTTP",
@@ -194,24 +194,24 @@ def test_a_model_url_of_the_users_own(page: Page, site: Site) -> None:
         "short": "MODEL_TOO_SHORT",
         "int8": "MODEL_OTHER_BUILD",
         "changed": "MODEL_CHECKSUM",
-        "model-int4.bin": "",
+        file_path("model")[1:]: "",
     }
 
 
 def test_an_abort_in_mid_download_then_a_load(page: Page, site: Site) -> None:
-    site.answers["/model-int4.bin"] = stalled(MODEL[:99_999], len(MODEL))
+    site.answers[file_path("model")] = stalled(MODEL[:99_999], len(MODEL))
     page.goto(f"{site.url}blank.html")
     result = load(page, abort_at="model")
     assert (result["code"], result["cause"]) == ("ABORTED", "AbortError")
-    del site.answers["/model-int4.bin"]
+    del site.answers[file_path("model")]
     assert load(page) == {"length": 384}
 
 
 def test_servers_that_give_files_a_wrong_type(page: Page, site: Site) -> None:
     """Pyodide's own loader hangs on a wasm that is not application/wasm; this one needs no type."""
     for name, kind in (("pyodide.asm.wasm", "text/plain"), ("pyodide.asm.mjs", "text/plain")):
-        body = (SITE / "pyodide" / name).read_bytes()
-        site.answers[f"/pyodide/{name}"] = content(body, kind)
+        path = file_path(name)
+        site.answers[path] = content((SITE / path[1:]).read_bytes(), kind)
     page.goto(f"{site.url}blank.html")
     assert load(page) == {"length": 384}
 
