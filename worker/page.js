@@ -9,7 +9,8 @@ import html from "./page/page.html";
  */
 export function page(build) {
   const nonce = crypto.randomUUID();
-  const parts = { style, script, nonce, name: build.name, version: build.version };
+  const { name, version, dim } = build;
+  const parts = { style, script, nonce, name, version, dim: String(dim) };
   const text = html.replaceAll(/\{\{(\w+)\}\}/g, (_, part) => parts[part]);
   const policy = [
     "default-src 'none'",

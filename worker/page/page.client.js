@@ -10,7 +10,9 @@ document.getElementById("curl").textContent = `curl ${location.origin}/v1/embedd
 document.getElementById("python").textContent = `from openai import OpenAI
 
 client = OpenAI(base_url="${location.origin}/v1", api_key=KEY)
-answer = client.embeddings.create(model="${model}", input=["a small boat"])
+answer = client.embeddings.create(
+    model="${model}", input=["a small boat"]
+)
 vector = answer.data[0].embedding`;
 
 form.addEventListener("submit", async (event) => {
