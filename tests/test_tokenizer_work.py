@@ -49,6 +49,8 @@ class Work:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
+        # Tables are decoded, and characters looked up in them, once a process: not counted.
+        _normalize.words("".join(SHAPES.values()))
         translate = _normalize._translate
 
         def counting(text: str) -> str:
@@ -110,6 +112,15 @@ def test_what_is_cut_off_is_not_read(shape: str, work: Work, vocabulary: list[st
     counts = [work.of(Tokenizer(vocabulary), text) for text in (short, long)]
     assert counts[0] == counts[1]
     assert Tokenizer(vocabulary).encode(long)[1]
+
+
+def test_the_window_that_fills_the_ids_is_not_read_to_its_end(
+    work: Work, vocabulary: list[str]
+) -> None:
+    # A chunk within a window is tokenized whole. Of a longer one, a window is split into words, but
+    # only the words that fit are looked up.
+    whole, long = (work.of(Tokenizer(vocabulary), "野" * size) for size in (1000, 1_000_000))
+    assert long < whole * 3 / 4
 
 
 SIZES = [100_000, pytest.param(1_000_000, marks=pytest.mark.full)]
