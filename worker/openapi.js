@@ -98,10 +98,7 @@ function paths(build, settings) {
     ),
     "/classify": post(
       "Labels, the nearest in meaning first",
-      object({
-        text: text("The text", "my parcel never came"),
-        labels: texts("Texts themselves", settings, ["a complaint about delivery", "praise"]),
-      }),
+      classifyRequest(settings),
       object({ labels: { type: "array", items: object({ label: { type: "string" }, score: { type: "number" } }) } }),
     ),
     "/search": post(
@@ -172,6 +169,24 @@ function embedResponse() {
   return {
     anyOf: [ref("Embedded"), object({ embeddings: { type: "array", items: ref("Embedded") } })],
   };
+}
+
+/** @param {import("./settings.js").Settings} settings */
+function classifyRequest(settings) {
+  const labels = texts("Texts themselves", settings, ["a complaint about delivery", "praise"]);
+  const examples = {
+    type: "object",
+    additionalProperties: { type: "array", items: { type: "string" }, minItems: 1 },
+    description: `Examples by label, which then speak for it: ${settings.maxInputs} of them in all`,
+  };
+  return object(
+    {
+      text: text("The text", "my parcel never came"),
+      labels: { anyOf: [labels, examples] },
+      threshold: { ...orNull({ type: "number" }), description: "Labels that score less are left out" },
+    },
+    ["text", "labels"],
+  );
 }
 
 function similarityRequest() {

@@ -2,7 +2,7 @@
 import { classify as rankLabels } from "../web/classify.js";
 import { describe } from "../web/errors.js";
 import { similarity as cosine } from "../web/similarity.js";
-import { invalidInput } from "./errors.js";
+import { HttpError, invalidInput } from "./errors.js";
 import { optionalInteger, textField, textsField } from "./fields.js";
 import { countTokens, embedAll } from "./texts.js";
 
@@ -66,7 +66,7 @@ export async function similarity(work) {
 }
 
 /**
- * POST /classify {text, labels}
+ * POST /classify {text, labels, threshold}, labels: texts, or examples by label
  *
  * @param {Work} work
  * @returns {Promise<Answer>}
@@ -74,9 +74,22 @@ export async function similarity(work) {
 export async function classify(work) {
   const { json, settings } = work;
   const text = textField(json, "text");
-  const labels = textsField(json, "labels", settings.maxInputs);
-  const { vectors } = await vectorsOf(work, [text, ...labels]);
-  return { json: { labels: rankLabels({ embedBatch: () => vectors }, text, labels) } };
+  const { maxInputs } = settings;
+  const labels = Array.isArray(json.labels)
+    ? textsField(json, "labels", maxInputs)
+    : /** @type {any} */ (json.labels);
+  const threshold = /** @type {any} */ (json.threshold ?? undefined);
+  const engine = {
+    /** @param {string[]} texts the text, and what speaks for the labels */
+    async embedBatch(texts) {
+      if (texts.length - 1 > maxInputs) {
+        const message = `labels have ${texts.length - 1} examples; one request takes ${maxInputs}.`;
+        throw new HttpError("too_many_inputs", message, { param: "labels" });
+      }
+      return (await vectorsOf(work, texts)).vectors;
+    },
+  };
+  return { json: { labels: await rankLabels(engine, text, labels, { threshold }) } };
 }
 
 /**

@@ -53,6 +53,16 @@ def test_classify(server: Server) -> None:
     assert post(server, "/classify", {"text": BOAT, "labels": []}).json() == {"labels": []}
 
 
+def test_classify_by_examples(server: Server) -> None:
+    request: dict[str, Any] = {"text": BOAT, "labels": {"food": [SOUP], "sea": [SHIP, "a ferry"]}}
+    labels = post(server, "/classify", request).json()["labels"]
+    assert [item["label"] for item in labels] == ["sea", "food"]
+    request["threshold"] = (labels[0]["score"] + labels[1]["score"]) / 2
+    assert post(server, "/classify", request).json()["labels"] == labels[:1]
+    reply = post(server, "/classify", {"text": "a", "labels": {"many": ["a"] * 2049}})
+    assert (reply.status, reply.error()["code"]) == (400, "too_many_inputs")
+
+
 def test_search(server: Server) -> None:
     request = {"query": BOAT, "documents": [SOUP, BOAT, SHIP]}
     results = post(server, "/search", request).json()["results"]
@@ -74,8 +84,12 @@ def test_search(server: Server) -> None:
         ("/similarity", {"a": "x", "b": [1]}, "INVALID_INPUT", "a"),
         ("/similarity", {"a": [1, "x"], "b": [1, 2]}, "INVALID_INPUT", "a"),
         ("/similarity", {"a": [1], "b": [1, 2]}, "DIMENSION", None),
-        ("/classify", {"text": "a", "labels": "b"}, "INVALID_INPUT", "labels"),
+        ("/classify", {"text": "a", "labels": "b"}, "INVALID_INPUT", None),
         ("/classify", {"text": "a", "labels": [["b"]]}, "INVALID_INPUT", "labels"),
+        ("/classify", {"text": "a"}, "INVALID_INPUT", None),
+        ("/classify", {"text": "a", "labels": {"b": []}}, "INVALID_INPUT", None),
+        ("/classify", {"text": "a", "labels": {"b": [1]}}, "INVALID_INPUT", None),
+        ("/classify", {"text": "a", "labels": [], "threshold": "x"}, "INVALID_INPUT", None),
         ("/search", {"query": "a"}, "INVALID_INPUT", "documents"),
         ("/search", {"query": "a", "documents": [], "top_k": 0}, "INVALID_INPUT", "top_k"),
         ("/search", {"query": "a", "documents": ["b"] * 2049}, "too_many_inputs", "documents"),
