@@ -123,6 +123,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="few texts: does it run at all?")
     parser.add_argument("--write-results", action="store_true", help="write bench/RESULTS.md")
     options = parser.parse_args(arguments)
+    if options.quick and options.write_results:
+        parser.error("a quick run's figures are not results")
 
     samples, first_items, proofs = run_node(QUICK if options.quick else FULL)
     shape, tensors = bert.load(peer.weights())
@@ -141,6 +143,8 @@ def main(arguments: Sequence[str]) -> int:
     print(report.machine())
     print("Process-CPU milliseconds a text, one thread, median of the rounds.\n")
     print(report.table(measured))
+    if options.quick:
+        print("\nA quick run: too few texts for these figures to mean anything.")
     print(f"\n{verdict}")
     if options.json:
         options.json.write_text(json.dumps(report.document(measured), indent=1) + "\n", "utf-8")

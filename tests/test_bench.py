@@ -387,6 +387,14 @@ def test_a_quick_run_measures_both_engines_at_every_size(
     printed = capsys.readouterr().out
     assert "minilm-q8-wasm / tern" in printed
     assert "least cosine" in printed
+    assert "too few texts" in printed
+
+
+def test_a_quick_run_leaves_no_results(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run.main(["--quick", "--write-results"])
+    assert stop.value.code == 2
+    assert "not results" in capsys.readouterr().err
 
 
 def soak(count: int) -> None:
