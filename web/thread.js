@@ -20,10 +20,7 @@ export function spawnThread(url, onMessage, onFailure) {
 
 /** @type {typeof spawnThread} */
 async function spawnInBrowser(url, onMessage, onFailure) {
-  // Bundlers look for the second form, word for word.
-  const worker = url
-    ? new Worker(url, { type: "module" })
-    : new Worker(new URL("./engine.worker.js", import.meta.url), { type: "module" });
+  const worker = url ? new Worker(scriptOf(url), { type: "module" }) : spawnOwn();
   worker.addEventListener("message", ({ data }) => onMessage(data));
   worker.addEventListener("messageerror", () => onFailure("it sent what cannot be read here"));
   worker.addEventListener("error", (event) => {
@@ -36,6 +33,27 @@ async function spawnInBrowser(url, onMessage, onFailure) {
     terminate: async () => worker.terminate(),
     hold() {},
   };
+}
+
+/** A worker with this package's own script. */
+function spawnOwn() {
+  const here = import.meta.url; // apart, so that no bundler takes it for an asset
+  if (here.startsWith("http") && new URL(here).origin !== globalThis.location.origin) {
+    return new Worker(scriptOf(new URL("engine.worker.js", here).href), { type: "module" });
+  }
+  // Bundlers look for this form, word for word.
+  return new Worker(new URL("./engine.worker.js", import.meta.url), { type: "module" });
+}
+
+/**
+ * A worker's script must be of the page's own origin: for another, one that imports it.
+ *
+ * @param {string} url absolute
+ */
+function scriptOf(url) {
+  if (new URL(url).origin === globalThis.location.origin) return url;
+  const source = `import ${JSON.stringify(url)};`;
+  return URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
 }
 
 /** @type {typeof spawnThread} */

@@ -32,6 +32,7 @@ class Handler(StaticHandler):
     site: Site
 
     def do_GET(self) -> None:
+        self.path = self.path.removeprefix(self.site.prefix)
         path = urlsplit(self.path).path
         self.site.requests.append(path)
         answer = self.site.answers.get(path)
@@ -47,21 +48,26 @@ class Handler(StaticHandler):
 
 
 class Site:
-    """A running server. `answers` by path and `headers` of every answer are the test's to set."""
+    """A running server of a folder.
 
-    def __init__(self) -> None:
+    `answers` by path, `headers` of every answer and `prefix`, a path that the site seems to lie
+    under, are the test's to set.
+    """
+
+    def __init__(self, root: Path = SITE) -> None:
+        self.prefix = ""
         self.answers: dict[str, Answer] = {"/blank.html": content(BLANK, "text/html")}
         self.headers: dict[str, str] = {}
         self.requests: list[str] = []
         self.ended = threading.Event()
-        handler = type("SiteHandler", (Handler,), {"site": self})
+        handler = type("SiteHandler", (Handler,), {"site": self, "root": root})
         self.server: ThreadingHTTPServer = StaticServer((HOST, 0), handler)
         self.url = f"http://{HOST}:{self.server.server_address[1]}/"
 
 
 @contextmanager
-def running_site() -> Iterator[Site]:
-    site = Site()
+def running_site(root: Path = SITE) -> Iterator[Site]:
+    site = Site(root)
     thread = threading.Thread(target=site.server.serve_forever)
     thread.start()
     try:
