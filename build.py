@@ -74,6 +74,11 @@ def demo(options: argparse.Namespace) -> int:
 
 def worker(options: argparse.Namespace) -> int:
     code = _make(lambda recipes: recipes.worker())
+    if code == 0 and options.snapshot:
+        from tools.worker import assemble
+
+        # Not a step of the ledger: its result differs each time. The next build undoes it.
+        assemble(ROOT / "dist" / "worker", ROOT / "dist" / "web", snapshot=True)
     if code == 0 and options.serve:
         from tools.worker import serve
 
@@ -159,6 +164,7 @@ def parser() -> argparse.ArgumentParser:
     option("--out", type=Path, default=ROOT / "dist", help="folder (default: dist)")
     parsers["demo"].add_argument("--port", type=int, default=8000, help="0 takes a free one")
     parsers["worker"].add_argument("--serve", action="store_true", help="run it with wrangler dev")
+    parsers["worker"].add_argument("--snapshot", action="store_true", help="start from a snapshot")
     parsers["worker"].add_argument("--port", type=int, default=8787, help="for --serve")
     parsers["test"].add_argument("--full", action="store_true", help="exhaustive and soak runs too")
     parsers["test"].add_argument("--training", action="store_true", help="training/'s, too (torch)")

@@ -1,7 +1,8 @@
 """Assembles dist/worker: what `wrangler deploy` uploads.
 
 script/    worker.js and, beside it, the WebAssembly modules that it imports
-assets/    model.bin, and python.zip: the standard library and the engine's package, as bytecode
+assets/    model.bin, and python.zip: the standard library and the engine's package, as bytecode;
+           snapshot.bin where it was asked for: an interpreter's memory with the engine imported
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tools.payload import engine_modules
 
 WORKER = ROOT / "worker"
 PYODIDE = ROOT / "node_modules" / "pyodide"
+MOST_ASSET_BYTES = 25 * 1024 * 1024
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -27,7 +29,7 @@ def sources() -> list[Path]:
     return [*code, *(ROOT / "web").glob("*.js"), PYODIDE / "package.json"]
 
 
-def assemble(out: Path, site: Path) -> None:
+def assemble(out: Path, site: Path, *, snapshot: bool = False) -> None:
     """Write the Worker into `out`, emptied first, from `site`, the folder that website.py made."""
     empty_folder(out)
     manifest = json.loads((site / "manifest.json").read_text("utf-8"))
@@ -36,11 +38,9 @@ def assemble(out: Path, site: Path) -> None:
     assets.mkdir()
     shutil.copyfile(files["model"], assets / "model.bin")
     merge_zips([files["python_stdlib.zip"], files["package"]], assets / "python.zip")
-    parts = {
-        "pyodide": str(PYODIDE),
-        "kernels": str(files["kernels"]),
-        "build": _build_facts(manifest, files["model"]),
-    }
+    facts = _build_facts(manifest, files["model"])
+    facts["snapshot"] = _make_snapshot(assets) if snapshot else None
+    parts = {"pyodide": str(PYODIDE), "kernels": str(files["kernels"]), "build": facts}
     parts_file = out / "parts.json"
     parts_file.write_text(json.dumps(parts), "utf-8")
     run_node(WORKER / "build" / "build.mjs", parts_file, out / "script")
@@ -67,13 +67,23 @@ def merge_zips(sources: list[Path], out: Path) -> None:
                         target.writestr(zipfile.ZipInfo(name, FIXED_DATE), archive.read(name))
 
 
-def run_node(script: Path, *arguments: Path) -> None:
-    """Run a script of the Worker's build; its messages are the error's."""
+def _make_snapshot(assets: Path) -> dict[str, Any]:
+    """Write snapshot.bin into `assets`; returns what the script must know of it."""
+    script, out = WORKER / "build" / "snapshot.mjs", assets / "snapshot.bin"
+    facts: dict[str, Any] = json.loads(run_node(script, PYODIDE, assets / "python.zip", out))
+    if out.stat().st_size > MOST_ASSET_BYTES:
+        raise RuntimeError(f"the snapshot has {out.stat().st_size} bytes, Cloudflare takes 25 MiB")
+    return facts
+
+
+def run_node(script: Path, *arguments: Path) -> str:
+    """Run a script of the Worker's build; what it printed. Its messages are the error's."""
     command = ["node", str(script), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip() and len(line) < 400]
         raise RuntimeError("\n".join(["building the Worker failed:", *lines]))
+    return done.stdout
 
 
 def _build_facts(manifest: dict[str, Any], model: Path) -> dict[str, Any]:

@@ -18,6 +18,16 @@ const HOME = "/home/pyodide";
  * @property {(archive: Uint8Array, format: string, options: {extractDir: string}) => void} unpackArchive
  * @property {(name: string) => any} pyimport
  * @property {string} sitePackages
+ * @property {() => Uint8Array} makeMemorySnapshot works where `forSnapshot` was set
+ */
+
+/**
+ * An interpreter's memory, as makeMemorySnapshot gave it. Neither files nor JavaScript objects are in
+ * it, so that it goes with the very standard library that it was made with.
+ *
+ * @typedef {object} Snapshot
+ * @property {Uint8Array} bytes zeros at its end may have been cut off
+ * @property {number} memoryBytes how large the memory was
  */
 
 /**
@@ -25,10 +35,14 @@ const HOME = "/home/pyodide";
  * @param {(settings: object) => Promise<any>} parts.createModule default export of pyodide.asm.mjs
  * @param {WebAssembly.Module} parts.wasm pyodide.asm.wasm, compiled
  * @param {Uint8Array} parts.stdlib python_stdlib.zip
+ * @param {Snapshot} [parts.snapshot] go on from there instead of starting anew
+ * @param {string} [parts.snapshotId] 64 hex digits; a snapshot made under others is refused
+ * @param {boolean} [parts.forSnapshot] have makeMemorySnapshot
  * @returns {Promise<Interpreter>}
  * @throws {TernError} WASM_BLOCKED when the wasm cannot be instantiated
  */
-export async function bootPyodide({ createModule, wasm, stdlib }) {
+export async function bootPyodide(parts) {
+  const { createModule, wasm, stdlib, snapshot } = parts;
   const api = {
     config: {
       jsglobals: globalThis,
@@ -36,6 +50,8 @@ export async function bootPyodide({ createModule, wasm, stdlib }) {
       env: { HOME },
       packages: [],
       enableRunUntilComplete: false,
+      BUILD_ID: parts.snapshotId,
+      _makeSnapshot: parts.forSnapshot ?? false,
     },
     runtimeEnv: runtimeEnvironment(),
   };
@@ -58,6 +74,7 @@ export async function bootPyodide({ createModule, wasm, stdlib }) {
       return {};
     },
     preRun: [(/** @type {any} */ module) => installStdlib(module, stdlib)],
+    ...(snapshot && { noInitialRun: true, INITIAL_MEMORY: snapshot.memoryBytes }),
     onExit: (/** @type {number} */ status) => fail(new Error(`Python exited with status ${status}`)),
   };
   try {
@@ -65,11 +82,14 @@ export async function bootPyodide({ createModule, wasm, stdlib }) {
   } catch (error) {
     throw new TernError("WASM_BLOCKED", `Python could not be started: ${error}`, { cause: error });
   }
-  const python = /** @type {any} */ (api).finalizeBootstrap();
+  const internal = /** @type {any} */ (api);
+  const state = snapshot && internal.restoreSnapshot(snapshot.bytes);
+  const python = internal.finalizeBootstrap(state);
   return {
     unpackArchive: python.unpackArchive,
     pyimport: python.pyimport,
-    sitePackages: /** @type {any} */ (api).sitePackages,
+    sitePackages: internal.sitePackages,
+    makeMemorySnapshot: () => internal.makeSnapshot(),
   };
 }
 

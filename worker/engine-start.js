@@ -9,18 +9,21 @@ import { TernError } from "../web/errors.js";
 import { bootPyodide } from "../web/pyodide-boot.js";
 import kernels from "./kernels.wasm";
 import wasm from "./pyodide.asm.wasm";
+import { reseed } from "./reseed.js";
+
+/** @typedef {{ASSETS: {fetch(url: string): Promise<Response>}}} Env */
 
 /**
- * @param {{ASSETS: {fetch(url: string): Promise<Response>}}} env
+ * @param {Env} env
+ * @param {{id: string, memoryBytes: number} | null} snapshot of an interpreter that has imported the
+ *   engine, where the build made one
  * @returns {Promise<Engine>}
  * @throws {TernError}
  */
-export async function startEngine(env) {
+export async function startEngine(env, snapshot) {
   const modelBytes = readAsset(env, "model.bin");
   modelBytes.catch(() => {}); // awaited below, unless Python fails first
-  // python.zip holds the standard library and the engine's package.
-  const stdlib = await readAsset(env, "python.zip");
-  const python = await bootPyodide({ createModule, wasm, stdlib });
+  const python = await startPython(env, snapshot);
   const module = python.pyimport("tern_engine._js");
   const bridge = module.create(await modelBytes, kernels);
   module.destroy();
@@ -33,7 +36,23 @@ export async function startEngine(env) {
 }
 
 /**
- * @param {{ASSETS: {fetch(url: string): Promise<Response>}}} env
+ * @param {Env} env
+ * @param {{id: string, memoryBytes: number} | null} snapshot
+ */
+async function startPython(env, snapshot) {
+  // python.zip holds the standard library and the engine's package.
+  const names = snapshot ? ["python.zip", "snapshot.bin"] : ["python.zip"];
+  const [stdlib, bytes] = await Promise.all(names.map((name) => readAsset(env, name)));
+  if (!snapshot) return bootPyodide({ createModule, wasm, stdlib });
+  const { id, memoryBytes } = snapshot;
+  const parts = { createModule, wasm, stdlib, snapshot: { bytes, memoryBytes }, snapshotId: id };
+  const python = await bootPyodide(parts);
+  reseed(python);
+  return python;
+}
+
+/**
+ * @param {Env} env
  * @param {string} name
  */
 async function readAsset(env, name) {

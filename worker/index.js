@@ -3,7 +3,6 @@ import { createApp } from "./app.js";
 import { startEngine } from "./engine-start.js";
 
 /* global TERN_BUILD -- set by build/build.mjs */
-/** @type {import("./app.js").Build} */
-const build = TERN_BUILD;
+const { snapshot, ...build } = TERN_BUILD;
 
-export default createApp({ startEngine, build });
+export default createApp({ startEngine: (env) => startEngine(env, snapshot), build });

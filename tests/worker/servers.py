@@ -58,17 +58,20 @@ def workerd(
     assets: Path = BUILT / "assets",
     main: str = "worker.js",
     inspect: bool = False,
+    heap_megabytes: int | None = None,
 ) -> Iterator[Server]:
     """workerd with the modules in `script` and the assets as a service bound to ASSETS.
 
     folder   for the configuration and the log
     main     the module that handles requests
+    heap_megabytes   V8 ends the process when what lives on JavaScript's heap exceeds it
     """
     config = folder / "config.capnp"
     embedded = Path(os.path.relpath(script, folder))  # as seen from the configuration
     # The first module is the entry point.
     names = sorted((path.name for path in script.iterdir()), key=lambda name: (name != main, name))
-    config.write_text(_config(embedded, names, assets, variables or {}), "utf-8")
+    flags = [] if heap_megabytes is None else [f"--max-old-space-size={heap_megabytes}"]
+    config.write_text(_config(embedded, names, assets, variables or {}, flags), "utf-8")
     # The program itself: npm's workerd in .bin is a script of Node around it.
     (binary,) = NODE_MODULES.glob("@cloudflare/workerd-*/bin/workerd*")
     reading, writing = os.pipe()
@@ -161,7 +164,9 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path, seconds: f
     raise RuntimeError(f"the server did not start:\n{log.read_text('utf-8', errors='replace')}")
 
 
-def _config(script: Path, names: list[str], assets: Path, variables: Mapping[str, str]) -> str:
+def _config(
+    script: Path, names: list[str], assets: Path, variables: Mapping[str, str], flags: list[str]
+) -> str:
     kinds = {".wasm": "wasm", ".js": "esModule", ".bin": "data", ".zip": "data"}
     modules = [
         f'(name = "{name}", {kinds[Path(name).suffix]} = embed "{script / name}")' for name in names
@@ -170,6 +175,7 @@ def _config(script: Path, names: list[str], assets: Path, variables: Mapping[str
     bindings += [f"(name = {json.dumps(k)}, text = {json.dumps(v)})" for k, v in variables.items()]
     return f"""using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
+  v8Flags = {json.dumps(flags)},
   services = [
     (name = "main", worker = .tern),
     (name = "assets", disk = (path = "{assets}")),

@@ -12,7 +12,12 @@ import pytest
 
 from tests.worker.client import MODEL, get
 from tests.worker.servers import Server, workerd
-from tests.worker.test_runtime import MEMORY_LIMIT, held_memory, observed_script
+from tests.worker.test_runtime import (
+    HEAP_MEGABYTES,
+    MEMORY_LIMIT,
+    held_memory,
+    observed_script,
+)
 
 IN_FLIGHT = 32
 
@@ -21,7 +26,9 @@ IN_FLIGHT = 32
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("load")
     script = observed_script(folder)
-    with workerd(folder, script=script, main="probe.js", inspect=True) as running:
+    with workerd(
+        folder, script=script, main="probe.js", inspect=True, heap_megabytes=HEAP_MEGABYTES
+    ) as running:
         assert get(running, "/config").status == 200
         yield running
 
