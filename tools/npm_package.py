@@ -45,6 +45,7 @@ def assemble(out: Path, site: Path) -> None:
     manifest["files"] = own = {role: files[role] for role in files if _is_own(files[role])}
     _write_json(out / "manifest.json", manifest)
     (out / "packaged.js").write_text(PACKAGED % "".join(map(_listed, own.items())), "utf-8")
+    (out / "engine.worker.d.ts").write_text("export {};\n", "utf-8")
     _write_json(out / "package.json", package_json(manifest["version"]))
 
 
@@ -69,8 +70,10 @@ def package_json(version: str) -> dict[str, Any]:
         "exports": {
             ".": {**main, "default": "./tern-engine.js"},
             "./search": {"types": "./search.d.ts", "default": "./search.js"},
-            "./vite": {"types": "./vite.d.ts", "default": "./vite.js"},
-            "./engine.worker.js": "./engine.worker.js",
+            "./engine.worker.js": {
+                "types": "./engine.worker.d.ts",
+                "default": "./engine.worker.js",
+            },
             "./manifest.json": "./manifest.json",
             "./files/*": "./files/*",
             "./package.json": "./package.json",
@@ -92,11 +95,15 @@ def _is_own(entry: dict[str, Any]) -> bool:
 
 
 def _listed(item: tuple[str, dict[str, Any]]) -> str:
-    """One entry of FILES. The URL's form is the one that bundlers know."""
+    """One entry of FILES. The URL's form is the one that bundlers know.
+
+    A script has no hash: bundlers shorten it, as they do the application's code, to which it then
+    belongs.
+    """
     role, entry = item
     url = f'new URL("./{entry["path"]}", import.meta.url).href'
-    facts = f'bytes: {entry["bytes"]}, sha256: "{entry["sha256"]}"'
-    return f'  "{role}": {{ url: {url}, {facts} }},\n'
+    facts = f', bytes: {entry["bytes"]}, sha256: "{entry["sha256"]}"'
+    return f'  "{role}": {{ url: {url}{"" if role.endswith(".mjs") else facts} }},\n'
 
 
 def _write_json(path: Path, content: object) -> None:

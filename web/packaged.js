@@ -7,5 +7,9 @@
 /** @type {string | undefined} */
 export const FOLDER = new URL("./", import.meta.url).href;
 
-/** @type {Record<import("./manifest.js").FileName, {url: string, bytes: number, sha256: string}> | undefined} */
+/**
+ * By name. A script has neither `bytes` nor `sha256`: a bundler may have shortened it.
+ *
+ * @type {Record<string, {url: string, bytes?: number, sha256?: string}> | undefined}
+ */
 export const FILES = undefined;

@@ -88,7 +88,7 @@ async function listFiles({ baseUrl }, options) {
   return readManifest(await fetchFile({ name: "manifest.json", url, revalidate: true }, options), url);
 }
 
-/** @returns {ReturnType<typeof readManifest>} */
+/** @returns {Record<import("./manifest.js").FileName, import("./fetch-file.js").FileSpec>} */
 function packagedFiles() {
   const files = Object.entries(FILES ?? {}).map(([name, file]) => [name, { name, ...file }]);
   return Object.fromEntries(files);
@@ -137,7 +137,7 @@ async function startHere(parts, signal, host) {
 
 /**
  * @param {Target["model"]} asked
- * @param {import("./manifest.js").ListedFile} own
+ * @param {import("./fetch-file.js").FileSpec} own
  * @returns {import("./fetch-file.js").FileSpec | undefined} undefined for bytes at hand
  */
 function modelSource(asked, own) {
