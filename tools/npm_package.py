@@ -70,6 +70,7 @@ def package_json(version: str) -> dict[str, Any]:
         "exports": {
             ".": {**main, "default": "./tern-engine.js"},
             "./search": {"types": "./search.d.ts", "default": "./search.js"},
+            "./vite": {"types": "./vite.d.ts", "default": "./vite.js"},
             "./engine.worker.js": {
                 "types": "./engine.worker.d.ts",
                 "default": "./engine.worker.js",

@@ -6,6 +6,7 @@ import { TernError as TernErrorCode } from "../../web/errors.js";
 import { ERROR_CODES as codes } from "../../web/errors-list.js";
 import { similarity as similarityCode } from "../../web/similarity.js";
 import { WorkerEngine as WorkerEngineCode } from "../../web/worker-engine.js";
+import { load as loadInWorkerd } from "../../web/workerd.js";
 import { ERROR_CODES, Engine, TernError, WorkerEngine, classify, load, similarity } from "../../web/tern-engine.js";
 import type { LabelScore, LoadOptions, ProgressEvent } from "../../web/tern-engine.js";
 
@@ -15,6 +16,7 @@ const promisedSimilarity: typeof similarity = similarityCode;
 const promisedClassify: typeof classify = classifyCode;
 declare const engineCode: EngineCode;
 const promisedEngine: Pick<Engine, keyof Engine> = engineCode;
+const promisedInWorkerd: typeof load = loadInWorkerd;
 declare const workerCode: WorkerEngineCode;
 const promisedWorker: Pick<WorkerEngine, keyof WorkerEngine> = workerCode;
 declare const errorCode: TernErrorCode;
@@ -63,5 +65,5 @@ export async function use(): Promise<void> {
   void [one, here, far, all, ranked, remote.workers];
   await remote.dispose();
 }
-void [promisedCodes, promisedWorker, promisedSimilarity, promisedClassify, promisedEngine, promisedError];
+void [promisedCodes, promisedWorker, promisedInWorkerd, promisedSimilarity, promisedClassify, promisedEngine, promisedError];
 void [acceptedOptions, admittedOptions];
