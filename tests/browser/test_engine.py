@@ -11,7 +11,18 @@ import pytest
 import tern_engine
 from playwright.sync_api import Page
 
-from tests.browser.site import ROOT, SITE, Answer, Site, content, file_path, missing, stalled
+from tests.browser.site import (
+    ROOT,
+    SITE,
+    Answer,
+    Handler,
+    Site,
+    content,
+    file_path,
+    missing,
+    stalled,
+)
+from tools.serve import BINARY, FOR_EVER, TYPES
 
 MODEL = (SITE / file_path("model")[1:]).read_bytes() if SITE.exists() else b""
 HTML = b"<!doctype html><title>Not found</title>"
@@ -174,6 +185,31 @@ def test_a_broken_file_is_a_typed_error_and_the_next_load_works(page: Page, site
         assert result["message"].startswith("tern-engine: ")
         del site.answers[path]
     assert load(page) == {"length": 384}
+
+
+@pytest.mark.parametrize("role", ["model", "pyodide.asm.mjs", "pyodide.asm.wasm"])
+def test_a_broken_file_that_the_http_cache_was_told_to_keep(
+    page: Page, site: Site, role: str
+) -> None:
+    path = file_path(role)
+    body = bytes((SITE / path[1:]).stat().st_size)
+
+    def broken(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", TYPES.get(Path(path).suffix, BINARY))
+        handler.send_header("Content-Length", str(len(body)))
+        handler.send_header("Cache-Control", FOR_EVER)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    page.goto(f"{site.url}blank.html")
+    site.answers[path] = broken
+    assert load(page)["code"] == "LOAD_INTEGRITY"
+    del site.answers[path]
+    assert load(page) == {"length": 384}
+    page.reload()
+    assert load(page) == {"length": 384}
+    assert site.requests.count(path) == 2
 
 
 def test_a_model_url_of_the_users_own(page: Page, site: Site) -> None:
