@@ -23,6 +23,9 @@
     │   ├── KernelSelfTestError        KERNEL_SELF_TEST
     │   ├── WasmNoSimdError            WASM_NO_SIMD
     │   └── WasmBlockedError           WASM_BLOCKED
+    ├── SearchIndexError               a saved search index was refused (raised by tern_tools)
+    │   ├── IndexFormatError           INDEX_FORMAT
+    │   └── IndexStaleError            INDEX_STALE
     ├── BuildConflictError             BUILD_CONFLICT   (an ImportError too)
     └── BuildMissingError              BUILD_MISSING    (an ImportError too)
 
@@ -186,6 +189,18 @@ class WasmNoSimdError(KernelError):
 
 class WasmBlockedError(KernelError):
     code = "WASM_BLOCKED"
+
+
+class SearchIndexError(TernError):
+    """A saved search index was refused."""
+
+
+class IndexFormatError(SearchIndexError):
+    code = "INDEX_FORMAT"
+
+
+class IndexStaleError(SearchIndexError):
+    code = "INDEX_STALE"
 
 
 class BuildConflictError(TernError, ImportError):

@@ -1,0 +1,31 @@
+"""Search, similarity and classification over the Tern engine's embeddings.
+
+    import tern_engine, tern_tools
+    engine = tern_engine.Engine.load()
+    index = tern_tools.SearchIndex(engine)
+    index.add([{"id": "1", "text": "The ferry leaves at nine."}])
+    best = index.query("boat departure")[0]
+
+Results and index files are those of the JavaScript library, to the last bit.
+"""
+
+from __future__ import annotations
+
+from .classify import LabelScore, classify
+from .documents import Document
+from .search import Changes, Passage, Result, SearchIndex
+from .sentences import split_sentences
+from .similarity import similarity
+
+__all__ = [
+    "Changes",
+    "Document",
+    "LabelScore",
+    "Passage",
+    "Result",
+    "SearchIndex",
+    "classify",
+    "similarity",
+    "split_sentences",
+]
+__version__ = "0.1.0"
