@@ -13,11 +13,15 @@
  * @typedef {{engine: string, dim: number, tokens: number, ms: number}} Sample
  */
 
+const REWARM_MS = 40;
+
 /**
  * One sample an engine, token count and round: the mean time of a text in that round. The engines
  * take turns within a round, on the same texts, so that a slow spell of the machine meets them all.
- * The first text of a turn is not timed: it brings the engine back into the processor's caches,
- * which the other engine and the garbage collector have just filled with their own.
+ * A turn begins with REWARM_MS of texts of the warm-up that are not timed: they bring the engine back
+ * into the processor's caches, which the other engine and the garbage collector have just filled with
+ * their own. A turn of the faster engine takes some 12 ms, so that without them its cold start would be
+ * a good part of what is measured.
  *
  * @param {Contender[]} contenders
  * @param {Plan} plan
@@ -26,6 +30,13 @@
  * @returns {Promise<Sample[]>}
  */
 export async function measure(contenders, plan, clock, settle) {
+  let next = 0;
+  /** @param {Contender} contender */
+  const rewarm = async ({ prepare, embed }) => {
+    const end = performance.now() + REWARM_MS;
+    do await embed(prepare(plan.warmup[next++ % plan.warmup.length]));
+    while (performance.now() < end);
+  };
   for (const contender of contenders) {
     for (const item of plan.warmup.slice(0, contender.warmup)) {
       await contender.embed(contender.prepare(item));
@@ -35,10 +46,11 @@ export async function measure(contenders, plan, clock, settle) {
   const samples = [];
   for (const round of plan.rounds) {
     for (const { tokens, items } of round) {
-      for (const { name: engine, dim, prepare, embed } of contenders) {
-        const [first, ...timed] = items.map(prepare);
+      for (const contender of contenders) {
+        const { name: engine, dim, embed } = contender;
+        const timed = items.map(contender.prepare);
         settle();
-        await embed(first);
+        await rewarm(contender);
         const start = clock();
         for (const input of timed) {
           const result = embed(input);
