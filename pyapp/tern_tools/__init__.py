@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from .classify import LabelScore, classify
 from .documents import Document
-from .search import Changes, Passage, Result, SearchIndex
+from .search import SearchIndex
+from .search_types import Changes, Passage, Result
 from .sentences import split_sentences
 from .similarity import similarity
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from .index_file import (
     write_index,
 )
 from .passages import cut_passages
+from .search_types import Changes, Passage, Result, SearchEngine
 from .sentences import Range
 from .similarity import as_vector
 from .vectors import Table, VectorKind, join_tables, lengths, make_table
@@ -30,49 +31,6 @@ from .vectors import Table, VectorKind, join_tables, lengths, make_table
 _LENGTH_TOLERANCE = 0.001
 
 Progress = Callable[[int, int], None]
-
-
-class SearchEngine(Protocol):
-    """What an index needs of an engine; tern_engine.Engine is one. Embeddings have length 1."""
-
-    @property
-    def dim(self) -> int: ...
-    @property
-    def fingerprint(self) -> str: ...
-    @property
-    def max_seq_len(self) -> int: ...
-    def embed(self, text: str) -> Any: ...
-    def embed_batch(self, texts: Sequence[str]) -> Any: ...
-    def token_count(self, text: str) -> tuple[int, bool]: ...
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A part of a document's text: offsets in code points, the end exclusive."""
-
-    index: int
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Result:
-    """A document found, with its best passage; score is the cosine."""
-
-    id: str
-    score: float
-    document: Document
-    passage: Passage
-
-
-@dataclass(frozen=True)
-class Changes:
-    """How many documents sync() added, embedded anew and removed."""
-
-    added: int
-    changed: int
-    removed: int
 
 
 @dataclass

@@ -1,0 +1,164 @@
+"""What commands read: texts by line, JSON Lines, CSV, and folders of text files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tern_engine.errors import InvalidInputError
+
+FORMATS = ("lines", "jsonl", "csv")
+# No line or cell of text is longer: a file without line ends is not read into memory whole.
+MAX_LINE = 64 << 20
+# Larger files in a folder are passed over.
+MAX_FILE = 16 << 20
+
+Record = tuple[str, dict[str, Any]]  # where it stands, for messages; its members
+
+
+def read_records(source: str, form: str | None) -> Iterator[Record]:
+    """The records of a file, or of stdin for "-", one after the other.
+
+    `form` is one of FORMATS; None goes by the file's name. A line is {"text": line}. Raises
+    InvalidInputError for what is not of the format, OSError.
+    """
+    form = form or _form_of(source)
+    name = "standard input" if source == "-" else source
+    with _opened(source) as file:
+        if form == "csv":
+            yield from _csv_records(file, name)
+            return
+        for number, line in _lines(file, name):
+            place = f"{name}, line {number}"
+            text = line.removesuffix("\n").removesuffix("\r")
+            if form == "lines":
+                yield place, {"text": text}
+            elif text.strip():
+                yield place, _json_object(text, place)
+
+
+def member(record: Record, column: str) -> str:
+    """The text in a record's column. Raises InvalidInputError where there is none."""
+    place, members = record
+    if column not in members:
+        there = ", ".join(members) or "none"
+        raise InvalidInputError(f"{place}: no column {column!r}; there are: {there}")
+    value = members[column]
+    if not isinstance(value, str):
+        found = json.dumps(value)[:40]
+        raise InvalidInputError(f"{place}: {column} is {found}, expected a string")
+    return value
+
+
+def read_folder(folder: Path, patterns: Sequence[str]) -> tuple[list[dict[str, Any]], int]:
+    """A document for each text file below a folder, by path; and how many files are no text.
+
+    Passed over: hidden files and folders, links to folders, files whose relative path and name
+    match none of `patterns` (if there are any), and what is not UTF-8 text of up to MAX_FILE bytes.
+    """
+    if not folder.is_dir():
+        raise NotADirectoryError(20, "no such folder", str(folder))
+    documents = []
+    skipped = 0
+    for path in _files(folder):
+        name = path.relative_to(folder).as_posix()
+        if patterns and not any(fnmatch(name, p) or fnmatch(path.name, p) for p in patterns):
+            continue
+        text = _text_of(path)
+        if text is None:
+            skipped += 1
+        else:
+            documents.append({"id": name, "text": text, "source": name})
+    documents.sort(key=lambda document: document["id"])
+    return documents, skipped
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[BinaryIO]:
+    if source == "-":
+        yield sys.stdin.buffer
+        return
+    with Path(source).open("rb") as file:
+        yield file
+
+
+def _form_of(source: str) -> str:
+    suffix = Path(source).suffix.lower()
+    return {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}.get(suffix, "lines")
+
+
+def _lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:
+    """Lines with their ends, numbered from 1."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        place = f"{name}, line {number}"
+        if len(line) > MAX_LINE:
+            raise InvalidInputError(f"{place} is longer than {MAX_LINE:,} bytes")
+        if b"\0" in line:
+            raise InvalidInputError(f"{place} holds a zero byte: expected text, not a binary file")
+        try:
+            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            byte = line[error.start]
+            raise InvalidInputError(
+                f"{place} is not UTF-8 text: byte 0x{byte:02x} at {error.start}"
+            ) from None
+
+
+def _json_object(text: str, place: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{place} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{place} is not a JSON object")
+    return value
+
+
+def _csv_records(file: BinaryIO, name: str) -> Iterator[Record]:
+    csv.field_size_limit(MAX_LINE)
+    number = 0  # the reader's own count lags behind at an error
+
+    def lines() -> Iterator[str]:
+        nonlocal number
+        for number, line in _lines(file, name):  # noqa: B007
+            yield line
+
+    try:
+        for row in csv.DictReader(lines(), strict=True):
+            place = f"{name}, line {number}"
+            if None in row or None in row.values():
+                raise InvalidInputError(f"{place} has more or fewer cells than the first line")
+            yield place, row
+    except csv.Error as error:
+        raise InvalidInputError(f"{name}, line {number} is not CSV: {error}") from None
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    def fail(error: OSError) -> None:
+        raise error
+
+    for here, folders, files in os.walk(folder, onerror=fail):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            path = Path(here, name)
+            if not name.startswith(".") and path.is_file():
+                yield path
+
+
+def _text_of(path: Path) -> str | None:
+    if path.stat().st_size > MAX_FILE:
+        return None
+    data = path.read_bytes()
+    try:
+        return None if b"\0" in data else data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None

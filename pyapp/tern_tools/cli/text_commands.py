@@ -1,0 +1,161 @@
+"""Commands on texts: embed, tokenize, similarity, classify, info."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+from tern_engine import Engine
+from tern_engine.errors import InvalidInputError
+
+import tern_tools
+
+from . import options
+from .inputs import member, read_records
+from .outputs import JsonLines, NumpyArray, Progress, open_output, print_json
+
+
+@click.command()
+@click.argument("source", default="-")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Default: stdout.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["jsonl", "npy"]),
+    help="Default: by the file's name, else jsonl.",
+)
+@click.option("--batch-size", type=click.IntRange(1), default=64, show_default=True)
+@options.form
+@options.column
+@options.model
+@options.progress
+def embed(
+    source: str,
+    output: str,
+    output_format: str | None,
+    batch_size: int,
+    form: str | None,
+    column: str,
+    model: str | None,
+    progress: bool | None,
+) -> None:
+    """Embed each line, JSON object or CSV row of SOURCE, which "-" or nothing takes from stdin."""
+    output_format = output_format or ("npy" if Path(output).suffix == ".npy" else "jsonl")
+    records = read_records(source, form)
+    first = list(islice(records, 1))  # before the engine: a wrong file is told at once
+    for record in first:
+        member(record, column)
+    engine = Engine.load(model)
+    bar = Progress("embed", progress)
+    done = 0
+    with open_output(output) as file:
+        writer = JsonLines(file) if output_format == "jsonl" else NumpyArray(file, engine.dim)
+        try:
+            for batch in _batches([*first], records, batch_size):
+                texts = [member(record, column) for record in batch]
+                writer.write([members for _, members in batch], engine.embed_batch(texts))
+                done += len(batch)
+                bar(done)
+            writer.finish()
+        finally:
+            writer.close()
+            bar.end()
+
+
+@click.command()
+@click.argument("texts", nargs=-1)
+@options.model
+@options.as_json
+def tokenize(texts: tuple[str, ...], model: str | None, as_json: bool) -> None:
+    """Token ids of each TEXT, or of each line of stdin."""
+    engine = Engine.load(model)
+    for text in texts or _stdin_lines():
+        ids = engine.tokenize(text)
+        if as_json:
+            print_json({"text": text, "ids": ids, "truncated": engine.token_count(text)[1]})
+        else:
+            print(*ids)
+
+
+@click.command()
+@click.argument("one")
+@click.argument("other")
+@options.model
+@options.as_json
+def similarity(one: str, other: str, model: str | None, as_json: bool) -> None:
+    """The cosine of two texts, -1 to 1."""
+    vectors = Engine.load(model).embed_batch([one, other])
+    score = tern_tools.similarity(*vectors)
+    if as_json:
+        print_json({"similarity": score})
+    else:
+        print(score)
+
+
+@click.command()
+@click.argument("texts", nargs=-1)
+@click.option("--label", "labels", multiple=True, help="A label in words; repeatable.")
+@click.option(
+    "--examples", metavar="FILE", help='JSON: {"label": ["example", …], …} instead of --label.'
+)
+@click.option("--threshold", type=float, default=-1.0, help="Leave out labels that score less.")
+@options.model
+@options.as_json
+def classify(
+    texts: tuple[str, ...],
+    labels: tuple[str, ...],
+    examples: str | None,
+    threshold: float,
+    model: str | None,
+    as_json: bool,
+) -> None:
+    """The label nearest in meaning to each TEXT, or to each line of stdin; --json gives all."""
+    if bool(labels) == (examples is not None):
+        raise click.UsageError("expected either --label or --examples")
+    known = list(labels) if examples is None else _read_examples(examples)
+    engine = Engine.load(model)
+    for text in texts or _stdin_lines():
+        hits = tern_tools.classify(engine, text, known, threshold=threshold)
+        if as_json:
+            print_json({"text": text, "labels": [hit._asdict() for hit in hits]})
+        else:
+            print(f"{hits[0].label}\t{hits[0].score:.4f}" if hits else "")
+
+
+@click.command()
+@options.model
+@options.as_json
+def info(model: str | None, as_json: bool) -> None:
+    """What is installed: the build, its model, its fingerprint."""
+    summary = json.loads(Engine.load(model).config_summary())
+    summary["tern_tools"] = tern_tools.__version__
+    if as_json:
+        print_json(summary)
+        return
+    for key, value in summary.items():
+        print(f"{key:16} {value}")
+
+
+def _batches(first: list[Any], rest: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    rest = iter(rest)
+    batch = first + list(islice(rest, size - len(first)))
+    while batch:
+        yield batch
+        batch = list(islice(rest, size))
+
+
+def _stdin_lines() -> Iterator[str]:
+    if sys.stdin.isatty():
+        raise click.UsageError("expected a TEXT, or lines on standard input")
+    return (members["text"] for _, members in read_records("-", "lines"))
+
+
+def _read_examples(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{path} is not JSON: {error}") from None
