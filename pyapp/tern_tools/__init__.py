@@ -11,6 +11,13 @@ Results and index files are those of the JavaScript library, to the last bit.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+if find_spec("tern_engine") is None:
+    raise ModuleNotFoundError(
+        "tern-tools needs a build of the engine: pip install 'tern-engine-emb-int4[native]'"
+    )
+
 from .classify import LabelScore, classify
 from .documents import Document
 from .search import SearchIndex
