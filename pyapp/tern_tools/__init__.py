@@ -20,6 +20,7 @@ if find_spec("tern_engine") is None:
 
 from .classify import LabelScore, classify
 from .documents import Document
+from .pool import EnginePool
 from .search import SearchIndex
 from .search_types import Changes, Passage, Result
 from .sentences import split_sentences
@@ -28,6 +29,7 @@ from .similarity import similarity
 __all__ = [
     "Changes",
     "Document",
+    "EnginePool",
     "LabelScore",
     "Passage",
     "Result",
