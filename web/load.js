@@ -31,7 +31,7 @@ import { HOST, start } from "./start.js";
  *   WorkerEngine
  */
 
-// Each worker has an interpreter of its own, of some 60 MB.
+// Each worker has an interpreter of its own, of some 80 MB.
 const MOST_WORKERS = 8;
 
 /**

@@ -26,6 +26,19 @@ export class Pool {
   #bulk = [];
   /** @type {TernError | undefined} */
   #ended;
+  /** @type {(error: TernError) => void} */
+  #tellEnd = () => {};
+  /**
+   * Rejected when the pool is closed, with the reason.
+   *
+   * @type {Promise<never>}
+   * @readonly
+   */
+  end = new Promise((_, reject) => (this.#tellEnd = reject));
+
+  constructor() {
+    this.end.catch(() => {}); // there need not be anyone who waits for it
+  }
 
   /**
    * @param {number} count of threads
@@ -106,6 +119,7 @@ export class Pool {
   async close(error) {
     if (this.#ended) return;
     this.#ended = error;
+    this.#tellEnd(error);
     const calls = [...this.#lanes.flatMap((lane) => lane.drain()), ...this.#urgent, ...this.#bulk];
     this.#urgent = [];
     this.#bulk = [];

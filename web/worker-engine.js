@@ -167,10 +167,11 @@ export async function startWorkers({ count, url }, parts, signal, host) {
   signal.addEventListener("abort", onAbort);
   try {
     if (signal.aborted) throw abortError(signal);
-    const [, facts] = await Promise.all([
+    const started = Promise.all([
       parts.python.then((files) => pool.everywhere("python", [files])),
       Promise.all([parts.python, parts.rest]).then(([, rest]) => pool.everywhere("model", [rest])),
     ]);
+    const [, facts] = await Promise.race([started, pool.end]);
     return new WorkerEngine(pool, facts[0]);
   } catch (error) {
     await pool.close(/** @type {TernError} */ (error));

@@ -8,7 +8,7 @@ import { createLoad } from "../../web/load.js";
 import { WorkerEngine, load } from "../../web/tern-engine.js";
 import { CONTENT, fakeHost, site } from "./support/fakes.mjs";
 import { code } from "./support/search-engine.mjs";
-import { serve } from "./support/server.mjs";
+import { serve, stall } from "./support/server.mjs";
 import { bits, readJson, shim, SITE } from "./support/site.mjs";
 
 const golden = readJson("tests/golden/vectors.json");
@@ -85,7 +85,8 @@ afterEach(async () => {
  * Threads that answer when a test says so. Each records what it was sent.
  */
 async function startFake() {
-  const server = await serve(site());
+  const handlers = site();
+  const server = await serve(handlers);
   open.push(server);
   const threads = [];
   const spawnFake = async (url, onMessage, onFailure) => {
@@ -115,7 +116,7 @@ async function startFake() {
   };
   const host = fakeHost({ spawn: spawnFake });
   const options = { baseUrl: server.url, worker: true };
-  return { server, threads, host, load: createLoad(host), options };
+  return { server, handlers, threads, host, load: createLoad(host), options };
 }
 const FACTS = { dim: 1, maxSeqLen: 8, fingerprint: "f".repeat(64), summary: "{}" };
 const texts = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
@@ -229,6 +230,16 @@ test("a load that is aborted or fails ends its threads; the next one works", asy
   const engine = await load(options);
   assert.equal(threads.at(-1).ended, 0);
   await engine.dispose();
+});
+
+test("a thread that fails ends the load at once, and its downloads", async () => {
+  const { server, handlers, threads, load, options } = await startFake();
+  handlers["/files/model"] = stall("mod", 50_000);
+  const loading = assert.rejects(load({ ...options, timeoutMs: 60_000 }), code("WORKER_FAILED"));
+  while (!server.requests.some(({ path }) => path === "/files/model")) await tick();
+  threads[0].fail("no script");
+  await loading;
+  assert.equal(threads[0].ended, 1);
 });
 
 test("loads share a flight only with loads into as many threads", async () => {
