@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tools import npm_package, website, worker
+from tools import demo_site, npm_package, website, worker
 from tools.kernels import TABLES, compile_kernel, kernel_inputs
 from tools.ledger import ROOT, Ledger, empty_folder, files_under
 from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, write_payload
@@ -113,19 +113,22 @@ class Recipes:
     def site(self, table: str = "int4") -> Path:
         """dist/web, with everything in it made first."""
         wheel, package = self.wheel(table), self.package(table)
+        vectors = self._demo_vectors(package)
         parts = website.Parts(
             table=table,
             wheel=wheel,
             package=package,
             bytecode=self._bytecode(wheel),
             micropip=BUILD / "micropip",
-            demo_vectors=self._demo_vectors(package),
+            demo_vectors=vectors,
+            demo_map=self._demo_map(vectors),
         )
         code, out = ROOT / "tools" / "website.py", DIST / "web"
         self._step(
             "micropip", [code], [parts.micropip], lambda: website.download_micropip(parts.micropip)
         )
-        inputs = [code, wheel, parts.micropip, parts.demo_vectors]
+        inputs = [code, wheel, parts.micropip, parts.demo_vectors, parts.demo_map]
+        inputs += [ROOT / "tools" / "demo_site.py", *demo_site.vendored_sources()]
         inputs += [*parts.bytecode.glob("*.zip"), *website.site_sources(), website.COMPRESS]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
         return self._made(out)
@@ -174,6 +177,20 @@ class Recipes:
             [script, corpus, package],
             [out],
             lambda: run_python(*command, python_path=package),
+        )
+        return out
+
+    def _demo_map(self, vectors: Path) -> Path:
+        """The demo corpus on a plane, from its vectors."""
+        out, script = BUILD / "demo-map.json", ROOT / "tools" / "build_demo_map.mjs"
+        layout = ROOT / "web" / "demo" / "layout.js"
+        library = demo_site.NODE_MODULES / "umap-js" / "package.json"
+        command = ["node", str(script), str(vectors), str(out)]
+        self._step(
+            "demo map",
+            [script, layout, library, vectors],
+            [out],
+            lambda: subprocess.run(command, cwd=ROOT, check=True),
         )
         return out
 

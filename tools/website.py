@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools import demo_site
 from tools.ledger import ROOT, digest, empty_folder
 
 PYODIDE = ROOT / "node_modules" / "pyodide"
@@ -98,6 +99,7 @@ class Parts:
     bytecode       folder that precompile() wrote to
     micropip       folder that holds micropip's wheel
     demo_vectors   the demo corpus, embedded by this build
+    demo_map       where its map shows each entry
     """
 
     table: str
@@ -106,6 +108,7 @@ class Parts:
     bytecode: Path
     micropip: Path
     demo_vectors: Path
+    demo_map: Path
 
 
 def assemble(out: Path, parts: Parts) -> None:
@@ -133,7 +136,9 @@ def assemble(out: Path, parts: Parts) -> None:
     }
     files = {role: place_hashed(out, *source) for role, source in sources.items()}
     _copy_sources(out)
+    demo_site.place_libraries(out)
     shutil.copyfile(parts.demo_vectors, out / "demo" / "demo-vectors.bin")
+    shutil.copyfile(parts.demo_map, out / "demo" / "demo-map.json")
 
     files |= {
         "pyodide.mjs": "pyodide/pyodide.mjs",
@@ -152,6 +157,7 @@ def assemble(out: Path, parts: Parts) -> None:
     }
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
     (out / "package.json").write_text('{"type": "module"}\n', "utf-8")
+    demo_site.write_service_worker(out)
     subprocess.run(["node", str(COMPRESS), str(out), str(COMPRESSED)], check=True)
 
 

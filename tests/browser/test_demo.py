@@ -8,12 +8,20 @@ import struct
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.demo_page import (
+    BEST,
+    PHONE,
+    QUERY,
+    assert_no_sideways_scroll,
+    field,
+    search,
+    wait_for_results_of,
+    wait_until_ready,
+    words,
+)
 from tests.browser.site import ROOT, SITE, Site, content, file_path, missing, stalled
-
-QUERY = "longing for the past"
-BEST = "nostalgia"
 
 
 @pytest.fixture
@@ -22,29 +30,9 @@ def demo(page: Page, site: Site) -> Page:
     return page
 
 
-def field(page: Page) -> Locator:
-    return page.get_by_label("What are you looking for?")
-
-
-def words(page: Page) -> Locator:
-    return page.locator("#results .word")
-
-
-def wait_until_ready(page: Page) -> None:
-    expect(page.locator("#engine")).to_have_attribute("data-state", "ready")
-
-
-def wait_for_results_of(page: Page, query: str) -> None:
-    expect(page.locator("#results")).to_have_attribute("data-query", query)
-
-
-def assert_no_sideways_scroll(page: Page) -> None:
-    wide, inner = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide <= inner
-
-
 def test_a_sentence_typed_while_the_engine_loads_ranks_the_corpus_by_meaning(demo: Page) -> None:
     field(demo).press_sequentially(QUERY)
+    expect(demo.locator("#count")).to_contain_text("24 nearest")
     expect(words(demo).first).to_have_text(BEST)
     wait_for_results_of(demo, QUERY)
     scores = [float(text) for text in demo.locator("#results .value").all_inner_texts()]
@@ -77,31 +65,98 @@ def test_the_latest_query_wins(demo: Page) -> None:
     expect(words(demo).first).to_have_text(BEST)
 
 
-def test_examples_and_words_are_buttons_that_search(demo: Page) -> None:
-    demo.get_by_role("button", name=QUERY).click()
+def test_examples_are_buttons_that_search(demo: Page) -> None:
+    demo.get_by_role("button", name=QUERY, exact=True).click()
     expect(field(demo)).to_have_value(QUERY)
     expect(words(demo).first).to_have_text(BEST)
-    words(demo).first.click()
-    expect(field(demo)).to_have_value("longing for something past")
-    wait_for_results_of(demo, "longing for something past")
 
 
-def test_keyboard(demo: Page) -> None:
+def test_keyboard_all_the_way(demo: Page) -> None:
     wait_until_ready(demo)
     expect(field(demo)).to_be_focused()
     demo.keyboard.type(QUERY)
-    demo.keyboard.press("Enter")
+    wait_for_results_of(demo, QUERY)
     expect(words(demo).first).to_have_text(BEST)
-    for _ in range(6):  # past the five examples
-        demo.keyboard.press("Tab")
-    expect(words(demo).first).to_be_focused()
-    outline = words(demo).first.evaluate("element => getComputedStyle(element).outlineStyle")
+    hits = demo.locator("#results .hit")
+    demo.keyboard.press("ArrowDown")
+    demo.keyboard.press("ArrowDown")
+    expect(hits.nth(1)).to_be_focused()
+    demo.keyboard.press("ArrowUp")
+    expect(hits.first).to_be_focused()
+    outline = hits.first.evaluate("element => getComputedStyle(element).outlineStyle")
     assert outline == "solid"
+    demo.keyboard.press("Enter")
+    reader = demo.get_by_role("dialog")
+    expect(reader).to_contain_text("longing for something past")
+    demo.keyboard.press("Escape")
+    expect(reader).to_be_hidden()
+    expect(hits.first).to_be_focused()
     demo.keyboard.press("/")
     expect(field(demo)).to_be_focused()
     demo.keyboard.press("Escape")
     expect(field(demo)).to_have_value("")
     expect(words(demo)).to_have_count(0)
+
+
+def test_modes_differ_and_say_how_a_result_was_found(demo: Page) -> None:
+    wait_until_ready(demo)
+    search(demo, QUERY)
+    results = demo.locator("#results")
+    expect(words(demo).first).to_have_text(BEST)
+    expect(results).to_contain_text("no word in common")
+    by_meaning = words(demo).all_inner_texts()
+    expect(results.locator("mark").first).to_be_visible()
+    demo.get_by_text("Keyword", exact=True).click()
+    expect(results).to_have_attribute("data-mode", "keyword")
+    by_keyword = words(demo).all_inner_texts()
+    assert by_keyword != by_meaning
+    for row in results.get_by_role("listitem").all():
+        text = row.inner_text().lower()
+        assert re.search("long|for|the|past", text), text
+    demo.get_by_text("Hybrid", exact=True).click()
+    expect(results).to_have_attribute("data-mode", "hybrid")
+    expect(results).to_contain_text("no. 1 by meaning")
+    expect(results).to_contain_text(re.compile(r"no\. \d+ by keyword"))
+
+
+def test_filter_by_kind(demo: Page) -> None:
+    wait_until_ready(demo)
+    search(demo, "something sweet")
+    demo.get_by_label("Kind").select_option("animal")
+    expect(demo.locator("#results .kind").first).to_have_text("animal")
+    assert set(demo.locator("#results .kind").all_inner_texts()) == {"animal"}
+    assert len(words(demo).all()) == 24
+
+
+def test_a_link_finds_the_same_again(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}demo/")
+    wait_until_ready(page)
+    search(page, "something sweet")
+    page.get_by_text("Hybrid", exact=True).click()
+    page.get_by_label("Kind").select_option("food")
+    expect(page).to_have_url(re.compile(r"#q=something\+sweet&mode=hybrid&only=food$"))
+    expect(page.locator("#results")).to_have_attribute("data-mode", "hybrid")
+    expect(page.locator("#results .kind").first).to_have_text("food")
+    found = words(page).all_inner_texts()
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    wait_until_ready(page)
+    expect(page.locator("#results")).to_have_attribute("data-mode", "hybrid")
+    expect(words(page)).to_have_text(found)
+    assert all("something" not in path for path in site.requests)
+    page.get_by_text("Meaning", exact=True).click()
+    page.go_back()
+    expect(page.get_by_role("radio", name="Hybrid")).to_be_checked()
+
+
+def test_emoji_right_to_left_and_odd_queries(demo: Page) -> None:
+    wait_until_ready(demo)
+    for query in ("😀🏳️‍🌈 party", "الحنين إلى الماضي", "\u202eabc", "<b>&amp;", "word " * 300):
+        search(demo, query.strip())
+        expect(words(demo).first).to_be_visible()
+    expect(demo.locator("#count")).to_contain_text("only the start of your text was read")
+    assert field(demo).get_attribute("dir") == "auto"
 
 
 def test_progress_then_cancel_then_load_again(page: Page, site: Site) -> None:
@@ -112,10 +167,13 @@ def test_progress_then_cancel_then_load_again(page: Page, site: Site) -> None:
     expect(page.get_by_role("progressbar")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#engine-text")).to_contain_text("cancelled")
-    field(page).fill(QUERY)
-    expect(page.locator("#empty")).to_have_text("The engine is not loaded.")
+    search(page, QUERY)  # by keyword, which needs no engine
+    expect(page.locator("#results")).to_have_attribute("data-mode", "keyword")
+    expect(page.locator("#count")).to_contain_text("by keyword, until the engine is ready")
     del site.answers[file_path("model")]
     page.get_by_role("button", name="Load again").click()
+    wait_until_ready(page)
+    expect(page.locator("#results")).to_have_attribute("data-mode", "meaning")
     expect(words(page).first).to_have_text(BEST)
 
 
@@ -174,28 +232,9 @@ def test_stored_vectors_are_the_browsers_own_bit_for_bit(page: Page, site: Site)
     assert struct.unpack_from("<II", stored, 72) == (len(corpus["entries"]), 384)
 
 
-def test_nothing_leaves_the_page(demo: Page, site: Site) -> None:
-    urls: list[str] = []
-    demo.context.on("request", lambda request: urls.append(request.url))
-    wait_until_ready(demo)
-    demo.wait_for_load_state("networkidle")
-    served = len(site.requests)
-    for text in (QUERY, "a house for a king", "to walk slowly"):
-        field(demo).fill(text)
-        wait_for_results_of(demo, text)
-    assert len(site.requests) == served
-    assert all(url.startswith((site.url, "data:", "blob:")) for url in urls)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone(browser: Browser, site: Site, scheme: Any) -> None:
-    with browser.new_context(
-        viewport={"width": 390, "height": 844},
-        device_scale_factor=2,
-        is_mobile=True,
-        has_touch=True,
-        color_scheme=scheme,
-    ) as context:
+    with browser.new_context(**PHONE, color_scheme=scheme) as context:
         page = context.new_page()
         site.answers[file_path("model")] = missing
         page.goto(f"{site.url}demo/")
@@ -205,6 +244,7 @@ def test_on_a_phone(browser: Browser, site: Site, scheme: Any) -> None:
         del site.answers[file_path("model")]
         page.get_by_role("button", name="Load again").tap()
         field(page).fill(QUERY)
+        wait_until_ready(page)
         expect(words(page).first).to_have_text(BEST)
         assert_no_sideways_scroll(page)
         expect(words(page).first).to_be_in_viewport()  # results need no scrolling to be seen
@@ -219,6 +259,7 @@ def test_every_control_has_a_name_and_every_region_a_label(demo: Page) -> None:
     wait_for_results_of(demo, QUERY)
     for button in demo.get_by_role("button").all():
         assert button.inner_text().strip()
+    expect(demo.locator("#count")).to_have_attribute("aria-live", "polite")
     expect(demo.get_by_role("search")).to_be_visible()
     results = demo.get_by_role("list", name="Nearest in meaning")
     expect(results.get_by_role("listitem")).to_have_count(24)

@@ -1,4 +1,4 @@
-/** The demo's corpus, its vectors and the search over them: pure functions, no page, no engine. */
+/** The demo's corpus and its stored vectors: pure functions, no page, no engine. */
 import { hex } from "../sha256.js";
 
 /**
@@ -55,24 +55,12 @@ export function readVectors(file, { fingerprint, corpusSha256, count, dim }) {
 }
 
 /**
- * The k entries nearest to a query, best first. All vectors have length 1, so that the dot product
- * is the cosine.
+ * The model that a vectors file is of.
  *
- * @param {Float32Array} query
- * @param {Float32Array} vectors n × query.length
- * @param {number} k
- * @returns {{index: number, score: number}[]}
+ * @param {Uint8Array} file
+ * @returns {string | null} its fingerprint; null for what is no vectors file
  */
-export function nearest(query, vectors, k) {
-  const dim = query.length;
-  const count = vectors.length / dim;
-  const hits = [];
-  for (let index = 0; index < count; index++) {
-    let score = 0;
-    for (let i = 0, at = index * dim; i < dim; i++) score += query[i] * vectors[at + i];
-    hits.push({ index, score });
-  }
-  hits.sort((one, other) => other.score - one.score || one.index - other.index);
-  return hits.slice(0, k);
+export function vectorsModel(file) {
+  const isOne = file.length > HEADER_BYTES && new TextDecoder().decode(file.subarray(0, 8)) === MAGIC;
+  return isOne ? hex(file.subarray(8, 40)) : null;
 }
-

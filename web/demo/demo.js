@@ -1,152 +1,123 @@
-/** The page: what is typed goes to the worker, what comes back is shown. */
-import { readCorpus } from "./corpus.js";
+/** The page: panels around one engine, and what they share. */
+import { Client } from "./client.js";
+import { ClassifyPanel } from "./classify-panel.js";
+import { ComparePanel } from "./compare-panel.js";
+import { find } from "./dom.js";
 import { EngineCard } from "./engine-card.js";
-import { showResults } from "./results.js";
+import { LibraryPanel } from "./library-panel.js";
+import { MapPanel } from "./map-panel.js";
+import { keepForOffline } from "./offline-state.js";
+import { Reader } from "./reader.js";
+import { VIEWS, readRoute, writeRoute } from "./route.js";
+import { SearchPanel } from "./search-panel.js";
 
-const EXAMPLES = [
-  "to laugh quietly",
-  "colors in the sky after rain",
-  "longing for the past",
-  "where planes land and take off",
-  "the sadness of losing a loved one",
-];
-const LIMIT = 24;
-const PAUSE_MS = 60; // between a keystroke and its search
-
-/** @param {string} id */
-const find = (id) => /** @type {any} */ (document.getElementById(id));
-const query = /** @type {HTMLInputElement} */ (find("query"));
-const card = new EngineCard({ onCancel: cancel, onRetry: start });
-
-/** @type {Worker | null} */
-let worker = null;
 let ready = false;
-/** @type {import("./corpus.js").Entry[]} */
-let corpus = [];
+let route = readRoute(location.hash);
+/** Which load is the current one: answers of those before no longer count. */
+let loads = 0;
 
-// One search is under way at most; of those asked for meanwhile only the latest counts.
-let lastId = 0;
-let busy = false;
-let waiting = false;
+const client = new Client((event, detail) => {
+  if (event === "progress") card.progress(detail);
+  else if (event === "embedding") card.indexing(detail.done, detail.total);
+  else if (event === "crashed") fail(detail);
+  else library.hear(event, detail);
+});
+const card = new EngineCard({ onCancel: cancel, onRetry: start });
+const app = {
+  client,
+  isReady: () => ready,
+  route: () => route,
+  go,
+  read: (/** @type {any} */ collection, /** @type {string} */ id, /** @type {any} */ pieces) => reader.open(collection, id, pieces),
+};
+const reader = new Reader(app);
+const search = new SearchPanel(app);
+const library = new LibraryPanel(app, () => {
+  search.groupsChanged();
+  map.collectionChanged();
+});
+const map = new MapPanel(app);
+const panels = { search, map, library, compare: new ComparePanel(app), classify: new ClassifyPanel(app) };
 
-function start() {
-  stop();
+/** @typedef {typeof app} App */
+
+async function start() {
+  const load = ++loads;
+  ready = false;
   card.loading();
-  worker = new Worker(new URL("engine.worker.js", import.meta.url), { type: "module" });
-  worker.addEventListener("message", ({ data }) => receive(data));
-  worker.addEventListener("error", (event) => {
-    event.preventDefault();
-    fail("LOAD_NETWORK", event.message || "the page's own scripts could not be loaded");
-  });
   const model = new URLSearchParams(location.search).get("model");
-  showHint();
-  worker.postMessage({ type: "start", model: model ? new URL(model, location.href).href : undefined });
+  try {
+    const url = model ? new URL(model, location.href).href : undefined;
+    const { summary, count, stored } = await client.ask("load", { model: url });
+    if (load !== loads) return;
+    ready = true;
+    card.ready(summary, count);
+    library.opened(stored);
+    keepForOffline();
+    for (const panel of Object.values(panels)) panel.engineReady();
+  } catch (failure) {
+    if (load === loads) fail(/** @type {any} */ (failure));
+  }
 }
 
-/** What stands where results will be. */
-function showHint() {
-  const typed = query.value.trim() !== "";
-  find("empty").textContent = !worker
-    ? "The engine is not loaded."
-    : typed && !ready
-      ? "Your results appear here as soon as the engine is ready."
-      : "Your results appear here.";
-}
-
-/** Ends the engine and whatever it does: a worker that is gone holds no memory. */
-function stop() {
-  worker?.terminate();
-  worker = null;
-  ready = busy = waiting = false;
-  showHint();
-}
-
-function cancel() {
-  stop();
-  card.cancelled();
-}
-
-/**
- * @param {string} code
- * @param {string} message
- */
-function fail(code, message) {
-  stop();
+/** @param {{code: string, message: string}} failure */
+function fail({ code, message }) {
+  loads++;
+  ready = false;
   card.failed(code, message);
 }
 
-/** @param {import("./engine.worker.js").Reply} reply */
-async function receive(reply) {
-  switch (reply.type) {
-    case "progress":
-      return card.progress(reply.progress);
-    case "indexing":
-      return card.indexing(reply.done, reply.count);
-    case "failed":
-      return fail(reply.code, reply.message);
-    case "ready": {
-      const file = await fetch(new URL("demo-corpus.json", import.meta.url));
-      corpus = readCorpus(await file.json());
-      ready = true;
-      card.ready(reply.summary, reply.count);
-      return search();
-    }
-    case "results":
-      busy = false;
-      if (reply.id === lastId) showResults(corpus, reply, query.value.trim(), lookUp);
-      if (waiting) search();
+function cancel() {
+  loads++;
+  ready = false;
+  client.restart();
+  card.cancelled();
+  search.refresh();
+}
+
+/**
+ * Changes where the page is.
+ *
+ * @param {Partial<import("./route.js").Route>} change
+ * @param {{push?: boolean}} [how] push: as a step that "back" undoes
+ */
+function go(change, { push = false } = {}) {
+  const before = route;
+  route = { ...route, ...change };
+  const address = writeRoute(route) || location.pathname + location.search;
+  if (push && writeRoute(before) !== writeRoute(route)) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  show(before.view !== route.view);
+}
+
+/** @param {boolean} moved to another panel */
+function show(moved) {
+  for (const view of VIEWS) find(`view-${view}`).hidden = view !== route.view;
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"))) {
+    if (link.dataset.view === route.view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   }
+  panels[route.view].show(moved);
 }
 
-/** Asks for what the field holds now, at once or when the search under way has ended. */
-function search() {
-  const text = query.value.trim();
-  if (text === "") {
-    lastId++; // whatever is under way is no longer wanted
-    showHint();
-    return showResults(corpus, null, "", lookUp);
-  }
-  waiting = busy || !ready;
-  if (waiting) return showHint();
-  busy = true;
-  worker?.postMessage({ type: "search", id: ++lastId, query: text, limit: LIMIT });
-}
-
-/** @param {string} text */
-function lookUp(text) {
-  query.value = text;
-  query.focus();
-  search();
-}
-
-/** @type {ReturnType<typeof setTimeout>} */
-let timer;
-query.addEventListener("input", () => {
-  clearTimeout(timer);
-  timer = setTimeout(search, PAUSE_MS);
-});
-find("form").addEventListener("submit", (/** @type {Event} */ event) => {
+document.querySelector("nav")?.addEventListener("click", (event) => {
+  const view = /** @type {HTMLElement} */ (event.target).closest("a")?.dataset.view;
+  if (view === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  clearTimeout(timer);
-  search();
+  go({ view: /** @type {any} */ (view) }, { push: true });
+  window.scrollTo(0, 0);
 });
-addEventListener("keydown", (event) => {
-  const typing = event.target instanceof HTMLInputElement;
-  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    event.preventDefault();
-    query.focus();
-    query.select();
-  } else if (event.key === "Escape" && typing) {
-    query.value = "";
-    search();
-  }
+addEventListener("popstate", () => {
+  const before = route.view;
+  route = readRoute(location.hash);
+  search.fromRoute();
+  show(before !== route.view);
 });
-for (const example of EXAMPLES) {
-  const button = Object.assign(document.createElement("button"), { type: "button", textContent: example });
-  button.addEventListener("click", () => lookUp(example));
-  const item = document.createElement("li");
-  item.append(button);
-  find("examples").append(item);
-}
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault(); // the address says where the page is; it is not for this
+  find("main").focus();
+});
+
+search.fromRoute();
+show(true);
 start();
-if (matchMedia("(hover: hover)").matches) query.focus(); // no keyboard that covers a phone's screen

@@ -1,0 +1,227 @@
+/** Points on a canvas: drawn sharp, found by pointer or arrow key. */
+
+const REACH = 14; // CSS pixels between a pointer and a point that it means
+const PADDING = 14;
+const LINE = 16; // between the names around a query
+
+/** @typedef {{id: string, title: string, group: string}} Item */
+
+/**
+ * @param {number} index
+ * @param {number} count
+ */
+export const colorOf = (index, count) => `oklch(var(--dot-light, 0.62) 0.13 ${Math.round((360 * index) / Math.max(count, 1) + 195) % 360})`;
+
+export class MapView {
+  #canvas;
+  #tip;
+  #handlers;
+  /** @type {Item[]} */
+  #items = [];
+  #points = new Float32Array(0);
+  /** @type {Map<string, number>} */
+  #groups = new Map();
+  /** @type {{x: number, y: number} | null} */
+  #query = null;
+  /** @type {Set<number>} */
+  #near = new Set();
+  #at = -1;
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {HTMLElement} tip
+   * @param {{open: (item: Item) => void, here: (item: Item | null) => void}} handlers
+   */
+  constructor(canvas, tip, handlers) {
+    this.#canvas = canvas;
+    this.#tip = tip;
+    this.#handlers = handlers;
+    canvas.addEventListener("pointermove", (event) => this.#point(this.#nearest(event.offsetX, event.offsetY)));
+    canvas.addEventListener("pointerleave", () => this.#point(-1));
+    canvas.addEventListener("click", (event) => {
+      const found = this.#nearest(event.offsetX, event.offsetY);
+      this.#point(found);
+      if (found !== -1) handlers.open(this.#items[found]);
+    });
+    canvas.addEventListener("keydown", (event) => this.#key(event));
+    new ResizeObserver(() => this.resize()).observe(canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#draw());
+  }
+
+  /**
+   * @param {Item[]} items
+   * @param {Float32Array} points x and y of each, 0…1
+   * @param {string[]} groups
+   */
+  setPoints(items, points, groups) {
+    this.#items = items;
+    this.#points = points;
+    this.#groups = new Map(groups.map((group, i) => [group, i]));
+    this.#query = null;
+    this.#near.clear();
+    this.#point(-1);
+    this.#draw();
+  }
+
+  /**
+   * @param {{x: number, y: number} | null} place
+   * @param {number[]} [near] items nearest to it
+   */
+  setQuery(place, near = []) {
+    this.#query = place;
+    this.#near = new Set(near);
+    this.#canvas.dataset.query = place === null ? "" : `${place.x.toFixed(3)},${place.y.toFixed(3)}`;
+    this.#draw();
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    const ratio = devicePixelRatio || 1;
+    if (width === 0) return;
+    if (this.#canvas.width !== Math.round(width * ratio) || this.#canvas.height !== Math.round(height * ratio)) {
+      this.#canvas.width = Math.round(width * ratio);
+      this.#canvas.height = Math.round(height * ratio);
+    }
+    this.#draw();
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @returns {[number, number]} in CSS pixels
+   */
+  #pixel(x, y) {
+    const { clientWidth: width, clientHeight: height } = this.#canvas;
+    return [PADDING + x * (width - 2 * PADDING), PADDING + y * (height - 2 * PADDING)];
+  }
+
+  /** @param {number} i */
+  #pixelOf(i) {
+    return this.#pixel(this.#points[2 * i], this.#points[2 * i + 1]);
+  }
+
+  #draw() {
+    const context = this.#canvas.getContext("2d");
+    if (context === null || this.#canvas.clientWidth === 0) return;
+    const ratio = devicePixelRatio || 1;
+    const style = getComputedStyle(this.#canvas);
+    const [ink, accent] = [style.getPropertyValue("--ink"), style.getPropertyValue("--accent")];
+    const light = style.getPropertyValue("--dot-light").trim() || "0.62";
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, this.#canvas.clientWidth, this.#canvas.clientHeight);
+    const size = this.#items.length > 800 ? 2 : 4;
+    for (const [group, index] of this.#groups) {
+      context.fillStyle = colorOf(index, this.#groups.size).replace(/var\([^)]*\)/, light);
+      context.globalAlpha = this.#query === null ? 0.75 : 0.35;
+      context.beginPath();
+      this.#items.forEach((item, i) => {
+        if (item.group !== group) return;
+        const [x, y] = this.#pixelOf(i);
+        context.moveTo(x + size, y);
+        context.arc(x, y, size, 0, 2 * Math.PI);
+      });
+      context.fill();
+    }
+    context.globalAlpha = 1;
+    if (this.#query !== null) this.#drawQuery(context, this.#query, accent, ink);
+    if (this.#at !== -1) {
+      const [x, y] = this.#pixelOf(this.#at);
+      context.strokeStyle = ink;
+      context.lineWidth = 2;
+      context.beginPath();
+      context.arc(x, y, size + 4, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {{x: number, y: number}} place
+   * @param {string} accent
+   * @param {string} ink
+   */
+  #drawQuery(context, place, accent, ink) {
+    const [x, y] = this.#pixel(place.x, place.y);
+    context.strokeStyle = context.fillStyle = accent;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (const i of this.#near) {
+      context.moveTo(x, y);
+      context.lineTo(...this.#pixelOf(i));
+    }
+    context.stroke();
+    context.beginPath();
+    context.arc(x, y, 7, 0, 2 * Math.PI);
+    context.fill();
+    context.font = `13px ${getComputedStyle(this.#canvas).fontFamily}`;
+    context.fillStyle = ink;
+    const isRight = x > this.#canvas.clientWidth / 2;
+    context.textAlign = isRight ? "right" : "left";
+    // Names side by side would hide each other: those of near points are moved down, line by line.
+    const near = Array.from(this.#near, (i) => ({ i, top: this.#pixelOf(i)[1] })).sort((a, b) => a.top - b.top);
+    let free = LINE;
+    for (const { i, top } of near) {
+      const line = Math.max(top + 4, free);
+      free = line + LINE;
+      context.fillText(this.#items[i].title.slice(0, 28), x + (isRight ? -16 : 16), line);
+    }
+  }
+
+  /**
+   * @param {number} left
+   * @param {number} top
+   */
+  #nearest(left, top) {
+    let [best, distance] = [-1, REACH];
+    for (let i = 0; i < this.#items.length; i++) {
+      const [x, y] = this.#pixelOf(i);
+      const apart = Math.hypot(x - left, y - top);
+      if (apart < distance) [best, distance] = [i, apart];
+    }
+    return best;
+  }
+
+  /** @param {number} i −1 for none */
+  #point(i) {
+    if (i === this.#at) return;
+    this.#at = i;
+    this.#tip.hidden = i === -1;
+    if (i !== -1) {
+      const [x, y] = this.#pixelOf(i);
+      this.#tip.textContent = this.#items[i].title;
+      this.#tip.style.left = `${Math.min(Math.max(x, 60), this.#canvas.clientWidth - 60)}px`;
+      this.#tip.style.top = `${y}px`;
+    }
+    this.#canvas.style.cursor = i === -1 ? "" : "pointer";
+    this.#handlers.here(i === -1 ? null : this.#items[i]);
+    this.#draw();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const directions = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const direction = directions[/** @type {keyof typeof directions} */ (event.key)];
+    if (event.key === "Enter" && this.#at !== -1) this.#handlers.open(this.#items[this.#at]);
+    if (direction === undefined || this.#items.length === 0) return;
+    event.preventDefault();
+    const first = this.#near.values().next().value ?? 0;
+    this.#point(this.#at === -1 ? first : this.#towards(direction));
+  }
+
+  /**
+   * The next point in a direction: near, and not far off to the side.
+   *
+   * @param {number[]} direction
+   */
+  #towards([right, down]) {
+    const [fromX, fromY] = this.#pixelOf(this.#at);
+    let [best, cost] = [this.#at, Infinity];
+    for (let i = 0; i < this.#items.length; i++) {
+      const [x, y] = this.#pixelOf(i);
+      const along = (x - fromX) * right + (y - fromY) * down;
+      const aside = Math.abs((x - fromX) * down) + Math.abs((y - fromY) * right);
+      if (i !== this.#at && along > 0.5 && along + 2 * aside < cost) [best, cost] = [i, along + 2 * aside];
+    }
+    return best;
+  }
+}
