@@ -1,38 +1,17 @@
-"""One Chromium for the run, and for each test a site of its own and an empty page."""
+"""For each test a site of its own and an empty page."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.site import ROOT, SITE, Site, running_site
 
-DEBIAN_CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
-
 expect.set_options(timeout=60_000)  # a page that loads beside other work
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    executable = DEBIAN_CHROMIUM if DEBIAN_CHROMIUM.exists() else None
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
