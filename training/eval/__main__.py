@@ -45,6 +45,11 @@ def score(encode: Encode, data: Path, corpus: Path, passages: bool) -> Scores:
     return {name: round(value, 4) for name, value in scores.items()}
 
 
+def _shown(argument: str) -> str:
+    """An argument for the record: a path by its last part, since folders differ by machine."""
+    return Path(argument).name if "/" in argument else argument
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -65,7 +70,7 @@ def main() -> None:
         "model": encoder.name,
         "sha256": encoder.sha256,
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "command": f"python -m training.eval {shlex.join(sys.argv[1:])}",
+        "command": f"python -m training.eval {shlex.join(_shown(part) for part in sys.argv[1:])}",
         "seconds": round(time.monotonic() - began, 1),
         "scores": scores,
     }

@@ -33,4 +33,10 @@ def write_report() -> None:
         lines.append(
             f"| {name} | {result['model']} | {result['date']} | {result['sha256'] or '–'} |"
         )
+    notes = [
+        f"{name}: {result['note']}"
+        for name, result in zip(names, kept, strict=True)
+        if "note" in result
+    ]
+    lines += ["", *notes] if notes else []
     REPORT.write_text("\n".join(lines) + "\n")
