@@ -177,6 +177,8 @@ def test_a_broken_file_is_a_typed_error_and_the_next_load_works(page: Page, site
         (file_path("model"), content(bytes(len(MODEL)), ""), "LOAD_INTEGRITY"),
         (file_path("model"), stalled(MODEL[:9999], len(MODEL)), "LOAD_TIMEOUT"),
     ]
+    # Otherwise a file that an earlier, broken load had fetched whole comes from the HTTP cache.
+    site.headers["Cache-Control"] = "no-store"
     page.goto(f"{site.url}blank.html")
     for path, answer, code in breakages:
         site.answers[path] = answer
