@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.worker.client import MODEL, embed, get, post
+from tests.worker import client
+from tests.worker.client import MODEL, Reply, embed, get
 from tests.worker.servers import BUILT, NODE_MODULES, OFFLINE, WORKER, Server, wrangler_dev
 
 # Far below the 64 MiB that Cloudflare takes, and below the 10 MB that it once took.
@@ -47,6 +48,21 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     config = configuration(folder, vars={"CACHE": "on"}, ratelimits=[limiter])
     with wrangler_dev(folder, config) as running:
         yield running
+
+
+def post(*request: Any) -> Reply:
+    """As client.post, past wrangler's own restarts.
+
+    wrangler watches files and may start the Worker anew at any time. A request that this cuts off
+    gets a 503 in plain text, which asks to try again; the Worker's own errors are JSON.
+    """
+    end = time.monotonic() + 60
+    while True:
+        reply = client.post(*request)
+        restarted = reply.status == 503 and reply.headers["content-type"].startswith("text/plain")
+        if not restarted or time.monotonic() > end:
+            return reply
+        time.sleep(0.3)
 
 
 def bearer(key: str) -> dict[str, str]:
