@@ -28,7 +28,8 @@ def orthogonal(matrix: Tensor, rounds: int = 5) -> Tensor:
     for _ in range(rounds):
         square = torch.mm(x, x.t())
         x = 3.4445 * x + torch.mm(-4.7750 * square + 2.0315 * torch.mm(square, square), x)
-    return (x.t() if tall else x).float()
+    result: Tensor = (x.t() if tall else x).float()
+    return result
 
 
 class FlatAdam:

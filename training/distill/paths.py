@@ -14,17 +14,17 @@ def cache_dir() -> Path:
     return path
 
 
-def data_dir(given: str | None) -> Path:
+def data_dir(given: str | None, needs: str = "corpus") -> Path:
     """Folder with corpus/ and eval/, from the argument or TERN_TRAINING_DATA.
 
-    Raises SystemExit when neither is set or the folder lacks them.
+    Raises SystemExit when neither is set or the folder lacks the one in `needs`.
     """
     name = given or os.environ.get("TERN_TRAINING_DATA")
     if not name:
         raise SystemExit("say where the data is: --data DIR or TERN_TRAINING_DATA=DIR")
     path = Path(name)
-    if not (path / "corpus").is_dir():
-        raise SystemExit(f"{path} has no corpus/ folder")
+    if not (path / needs).is_dir():
+        raise SystemExit(f"{path} has no {needs}/ folder")
     return path
 
 

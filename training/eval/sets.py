@@ -66,28 +66,29 @@ def _retrieval(scores: Vectors, relevant: list[set[int]]) -> tuple[float, float]
     return float(np.mean(ndcg)), float(np.mean(recall))
 
 
-def scifact(encode: Encode, evaluation: Path, with_passages: bool = True) -> Scores:
-    """Dev claims against 5,183 abstracts: title and text at 128 tokens, and best passage."""
+def scifact(
+    encode: Encode, evaluation: Path, whole: bool = True, by_passage: bool = True
+) -> Scores:
+    """Claims against abstracts, by title and text cut at 128 tokens, and by the best passage."""
     documents = [json.loads(line) for line in read_lines(evaluation / "scifact-corpus.jsonl.gz")]
     place = {document["_id"]: i for i, document in enumerate(documents)}
     lines = (evaluation / "scifact-dev.jsonl").read_text(encoding="utf8").splitlines()
     claims = [json.loads(line) for line in lines]
     relevant = [{place[name] for name in claim["relevant"]} for claim in claims]
     queries = encode([claim["query"] for claim in claims])
-    whole = encode([f"{document['title']} {document['text']}" for document in documents])
-    ndcg, recall = _retrieval(queries @ whole.T, relevant)
-    found = {"SciFact NDCG@10": ndcg, "SciFact recall@10": recall}
-    if not with_passages:
+    found: Scores = {}
+    if whole:
+        vectors = encode([f"{document['title']} {document['text']}" for document in documents])
+        ndcg, recall = _retrieval(queries @ vectors.T, relevant)
+        found = {"SciFact NDCG@10": ndcg, "SciFact recall@10": recall}
+    if not by_passage:
         return found
     parts = [passages(document["title"], document["text"]) for document in documents]
     pieces = encode([piece for part in parts for piece in part])
     edges = np.cumsum([0] + [len(part) for part in parts[:-1]])
     best = np.maximum.reduceat(queries @ pieces.T, edges, axis=1)
-    ndcg_passages, recall_passages = _retrieval(best, relevant)
-    return found | {
-        "SciFact NDCG@10 passages": ndcg_passages,
-        "SciFact recall@10 passages": recall_passages,
-    }
+    ndcg, recall = _retrieval(best, relevant)
+    return found | {"SciFact NDCG@10 passages": ndcg, "SciFact recall@10 passages": recall}
 
 
 def _logistic(train: Vectors, labels: NDArray[np.int64], test: Vectors) -> NDArray[np.int64]:

@@ -38,10 +38,25 @@ def describe(data: bytes) -> dict[str, Any]:
     }
 
 
+def training_record(source: Path) -> dict[str, Any] | None:
+    """What training.distill.export wrote into a `.safetensors` file about how it was trained."""
+    if source.suffix != ".safetensors":
+        return None
+    from safetensors import safe_open
+
+    with safe_open(source, framework="numpy") as file:
+        held = (file.metadata() or {}).get("training")
+    return json.loads(held) if held else None
+
+
 def write_model(
     path: Path, data: bytes, *, made_by: str, source: Path, notes: Sequence[str] = ()
 ) -> Path:
-    """Write a model and its sidecar (same name, `.json`). Returns the sidecar's path."""
+    """Write a model and its sidecar (same name, `.json`). Returns the sidecar's path.
+
+    The sidecar of a model packed from an exported checkpoint carries its training's record.
+    """
+    training = training_record(source)
     source_bytes = source.read_bytes()
     record = {
         "file": path.name,
@@ -52,6 +67,7 @@ def write_model(
             "bytes": len(source_bytes),
             "sha256": hashlib.sha256(source_bytes).hexdigest(),
         },
+        **({"training": training} if training else {}),
         "notes": list(notes),
     }
     path.write_bytes(data)
