@@ -59,6 +59,9 @@ def shapes() -> list[Shape]:
             vocab_size=VOCABULARY, d_model=96, n_heads=3, ffn_dim=128, n_layers=1, table="ternary"
         ),
         Shape(vocab_size=VOCABULARY, d_model=128, n_heads=4, ffn_dim=256, table="int8"),
+        Shape(vocab_size=VOCABULARY, d_model=320, n_heads=5, ffn_dim=1280),
+        Shape(vocab_size=VOCABULARY, d_model=384, n_heads=6, ffn_dim=1536, table="int8"),
+        Shape(vocab_size=VOCABULARY, d_model=512, n_heads=8, n_layers=1, table="ternary"),
     ]
 
 

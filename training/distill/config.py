@@ -1,11 +1,17 @@
-"""A run's configuration: one TOML file, readable and complete."""
+"""A run's configuration: one TOML file, readable and complete.
+
+python -m training.distill.config FILE.toml …    checks files, prints each shape and its bytes
+"""
 
 from __future__ import annotations
 
+import argparse
 import tomllib
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+from tern_engine.format import Header, file_bytes, write_header
 
 from training.distill.student import Shape
 
@@ -100,3 +106,36 @@ def read_config(path: Path, changes: list[str]) -> Config:
 def plain(config: Config) -> dict[str, Any]:
     """The config as nested plain values, for checkpoints and logs."""
     return asdict(config)
+
+
+def model_bytes(shape: Shape) -> int:
+    """Size of the packed model. ModelShapeError for a shape that the format does not take."""
+    header = Header(
+        embedding_format=shape.table,
+        vocab_size=shape.vocab_size,
+        d_model=shape.d_model,
+        n_layers=shape.n_layers,
+        n_heads=shape.n_heads,
+        ffn_dim=shape.ffn_dim,
+        output_dim=shape.output_dim,
+        max_seq_len=shape.max_seq_len,
+    )
+    write_header(header)  # refuses what no reader would take
+    return file_bytes(header)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("files", nargs="+", type=Path)
+    for path in parser.parse_args().files:
+        shape = read_config(path, []).shape
+        size = f"{model_bytes(shape):,} bytes" if shape.n_layers else "a start"
+        print(
+            f"{path.stem}: {shape.table} d {shape.d_model}, {shape.n_layers} layers, "
+            f"{shape.n_heads} heads, ffn {shape.ffn_dim}: {size}"
+        )
+
+
+if __name__ == "__main__":
+    main()
