@@ -55,6 +55,10 @@ def wheel(options: argparse.Namespace) -> int:
     return _make(lambda recipes: recipes.wheel(options.embedding, options.model, options.out))
 
 
+def tools(options: argparse.Namespace) -> int:
+    return _make(lambda recipes: recipes.tools_wheel())
+
+
 def web(options: argparse.Namespace) -> int:
     return _make(lambda recipes: recipes.npm_package())
 
@@ -129,6 +133,7 @@ TARGETS = {
     "kernels": Target("compile the C kernels, one module a table format", ("build",), kernels),
     "tables": Target("regenerate the committed generated files", ("build", "test"), tables),
     "wheel": Target("build the wheel of one table format", ("build",), wheel),
+    "tools": Target("build the wheel of tern-tools", ("build",), tools),
     "web": Target(
         "assemble dist/web, engine, Pyodide and pages, and the npm package", ("build", "npm"), web
     ),
@@ -139,7 +144,7 @@ TARGETS = {
     "demo": Target("build what the demo page needs and serve it", ("build", "npm"), demo),
     "test": Target(
         "build everything and run all tests",
-        ("build", "test", "bench", "worker", "npm", "npm worker"),
+        ("build", "test", "tools", "bench", "worker", "npm", "npm worker"),
         test,
     ),
     "bench": Target(

@@ -38,8 +38,8 @@ def run_build(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess
 def test_help_lists_every_target_with_a_line(arguments: list[str]) -> None:
     done = run_build(*arguments)
     assert done.returncode == 0
-    expected = ["kernels", "tables", "wheel", "web", "all", "worker", "demo", "test", "bench"]
-    expected += ["clean"]
+    expected = ["kernels", "tables", "wheel", "tools", "web", "all", "worker", "demo", "test"]
+    expected += ["bench", "clean"]
     assert list(build_script.TARGETS) == expected
     for name, target in build_script.TARGETS.items():
         assert "\n" not in target.help

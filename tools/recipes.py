@@ -20,6 +20,7 @@ from tools.sizes import report
 
 BUILD = ROOT / "build"
 DIST = ROOT / "dist"
+TOOLS = ROOT / "packaging" / "tern-tools"
 GENERATORS = {
     "unicode": ("pyapp/tern_engine/_unicode.py",),
     "errors": ("web/errors-list.js",),
@@ -97,6 +98,14 @@ class Recipes:
             lambda: _build_wheel(project, table, model, kernel, out),
         )
         return self._made(out / name)
+
+    def tools_wheel(self) -> Path:
+        """The wheel of tern_tools, which any engine wheel goes beside."""
+        version = _project()["project"]["version"]
+        out = DIST / f"tern_tools-{version}-py3-none-any.whl"
+        inputs = [TOOLS, ROOT / "pyapp" / "tern_tools", ROOT / "LICENSE"]
+        self._step("wheel tern-tools", inputs, [out], _build_tools_wheel)
+        return self._made(out)
 
     def package(self, table: str) -> Path:
         """The default wheel of a format, unpacked: a folder for PYTHONPATH."""
@@ -207,6 +216,7 @@ class Recipes:
         for table in TABLES:
             self.package(table)
         self.model("int4")
+        self.tools_wheel()
         self.npm_package()
 
     def _made(self, path: Path) -> Path:
@@ -259,6 +269,12 @@ def _payload_code() -> list[Path]:
 def _convert(table: str, out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     run_python("-m", "training.pack", "convert", str(DEFAULT_MODEL), str(out), "--embedding", table)
+
+
+def _build_tools_wheel() -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    list(WheelBuilder(str(TOOLS)).build(directory=str(DIST), versions=["standard"]))
 
 
 def _build_wheel(project: dict[str, Any], table: str, model: Path, kernel: Path, out: Path) -> None:
