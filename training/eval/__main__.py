@@ -29,7 +29,7 @@ from training.distill.textkeys import held_out_queries
 from training.eval import looks
 from training.eval.encoders import open_encoder
 from training.eval.inputs import SETS, check_inputs, chosen_sets
-from training.eval.report import RESULTS, write_report
+from training.eval.report import FOLDER, write_report
 from training.eval.sets import Encode, Scores, scifact, sts, teacher_agreement, trec
 from training.eval.teacher_cache import CachedTeacher
 from training.pack.engine_process import EngineRefused
@@ -81,6 +81,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--name", help="name of the kept result")
     parser.add_argument("--note", help="a sentence for the kept result")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--results", type=Path, default=FOLDER, help="where --keep writes")
     parser.add_argument("--workers", type=int, default=2)
     return parser.parse_args()
 
@@ -132,15 +133,16 @@ def main() -> None:
         result["note"] = given.note
     print(json.dumps(result, indent=1))
     if given.keep:
-        keep(result, given.name or Path(given.what).stem)
+        keep(result, given.name or Path(given.what).stem, given.results)
 
 
-def keep(result: dict[str, Any], name: str) -> None:
-    """Write results/NAME.json, renew RESULTS.md, carry over the looks."""
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    write_report()
-    looks.carry_over(cache_dir())
+def keep(result: dict[str, Any], name: str, folder: Path) -> None:
+    """Write results/NAME.json, renew RESULTS.md and carry over the looks, all in `folder`."""
+    (folder / "results").mkdir(parents=True, exist_ok=True)
+    path = folder / "results" / f"{name}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    write_report(folder)
+    looks.carry_over(cache_dir(), folder / looks.NAME)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-COMMITTED = Path(__file__).with_name("looks.jsonl")
+NAME = "looks.jsonl"
+COMMITTED = Path(__file__).with_name(NAME)
 FAMILIES = (
     "2,000 texts",
     "1,000 web queries",
@@ -38,14 +39,14 @@ def line(result: Mapping[str, Any]) -> str:
 
 def note(result: Mapping[str, Any], folder: Path) -> None:
     """Remember a look in `folder`, the cache."""
-    with (folder / "looks.jsonl").open("a", encoding="utf8") as out:
+    with (folder / NAME).open("a", encoding="utf8") as out:
         out.write(line(result) + "\n")
 
 
-def carry_over(folder: Path, committed: Path = COMMITTED) -> None:
+def carry_over(folder: Path, committed: Path) -> None:
     """Add the cache's looks to the committed ones, each once, by date."""
     kept = committed.read_text("utf-8").splitlines() if committed.exists() else []
-    rows = [json.loads(text) for text in (folder / "looks.jsonl").read_text("utf-8").splitlines()]
+    rows = [json.loads(text) for text in (folder / NAME).read_text("utf-8").splitlines()]
     fresh = [json.dumps(row) if "sets" in row else line(row) for row in rows]
     every = dict.fromkeys([*kept, *fresh])
     ordered = sorted(every, key=lambda text: str(json.loads(text)["date"]))

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).with_name("results")
-REPORT = Path(__file__).with_name("RESULTS.md")
+FOLDER = Path(__file__).parent
 
 _HEAD = """# Results
 
@@ -22,9 +21,9 @@ behind the title.
 """
 
 
-def kept_results() -> dict[str, dict[str, Any]]:
+def kept_results(folder: Path = FOLDER) -> dict[str, dict[str, Any]]:
     """The kept results by name."""
-    paths = sorted(RESULTS.glob("*.json"))
+    paths = sorted((folder / "results").glob("*.json"))
     return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
 
 
@@ -38,9 +37,9 @@ def table(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
-def report() -> str:
+def report(folder: Path = FOLDER) -> str:
     """The text of RESULTS.md."""
-    kept = kept_results()
+    kept = kept_results(folder)
     models = {name: result for name, result in kept.items() if "scores" in result}
     lines = [_HEAD, *table({name: result["scores"] for name, result in models.items()})]
     lines += ["", "| name | model | date | SHA-256 |", "|---|---|---|---|"]
@@ -57,6 +56,6 @@ def report() -> str:
     return "\n".join([*lines, "", "## Commands", "", *commands]) + "\n"
 
 
-def write_report() -> None:
+def write_report(folder: Path = FOLDER) -> None:
     """Rewrite RESULTS.md."""
-    REPORT.write_text(report(), "utf-8")
+    (folder / "RESULTS.md").write_text(report(folder), "utf-8")
