@@ -91,6 +91,8 @@ def worker(options: argparse.Namespace) -> int:
 
 
 def test(options: argparse.Namespace) -> int:
+    if options.training:
+        return training(options)
     code = everything(options) or _make(lambda recipes: recipes.worker())
     if code != 0:
         return code
@@ -100,10 +102,22 @@ def test(options: argparse.Namespace) -> int:
     if not options.rest:  # else certain Python tests were asked for
         scripts = sorted(map(str, (ROOT / "tests" / "js").rglob("*.test.mjs")))
         commands.insert(0, ["node", "--test", "--test-reporter=spec", *scripts])
-    if options.training:
-        commands.append([str(_ensure_training()), "-m", "pytest", "tests/training"])
     # All of them, also after a failure; the worst result counts.
     return max([abs(_run(command, PYTHONPATH=str(ROOT / "pyapp"))) for command in commands])
+
+
+def training(options: argparse.Namespace) -> int:
+    """The tests of training/ alone, on torch, with an engine of each format to score models in."""
+    code = _make(lambda recipes: recipes.engines())
+    if code != 0:
+        return code
+    python = str(_ensure_training())
+    commands = [
+        [python, "-m", "mypy", "training", "tests/training"],
+        [python, "-m", "pytest", "tests/training", *options.rest],
+    ]
+    # OpenMP's threads wait for each other asleep: this may be a machine with other work to do.
+    return max([abs(_run(command, OMP_WAIT_POLICY="PASSIVE")) for command in commands])
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -172,7 +186,9 @@ def parser() -> argparse.ArgumentParser:
     parsers["worker"].add_argument("--snapshot", action="store_true", help="start from a snapshot")
     parsers["worker"].add_argument("--port", type=int, default=8787, help="for --serve")
     parsers["test"].add_argument("--full", action="store_true", help="exhaustive and soak runs too")
-    parsers["test"].add_argument("--training", action="store_true", help="training/'s, too (torch)")
+    parsers["test"].add_argument(
+        "--training", action="store_true", help="the tests of training/ instead (installs torch)"
+    )
     parsers["clean"].add_argument("--all", action="store_true", help=".venv and node_modules too")
     for name, what in (("test", "pytest"), ("bench", "the benchmark")):
         parsers[name].epilog = f"Further arguments are passed on to {what}."
@@ -190,7 +206,9 @@ def main(arguments: list[str]) -> int:
         parser().error(f"unknown arguments: {' '.join(rest)}")
     options.rest = rest
     target = TARGETS[options.target]
-    groups = [need for need in target.needs if not need.startswith("npm")]
+    # The tests of training/ bring their own packages.
+    needs = ("build",) if getattr(options, "training", False) else target.needs
+    groups = [need for need in needs if not need.startswith("npm")]
     if groups:
         _ensure_python_packages(groups)
         if Path(sys.prefix).resolve() != VENV.resolve():
@@ -200,7 +218,7 @@ def main(arguments: list[str]) -> int:
                 os.execv(command[0], command)
             return _run(command)
     for need, folder in (("npm", ROOT), ("npm worker", ROOT / "worker")):
-        if need in target.needs:
+        if need in needs:
             _ensure_npm_packages(folder)
     return target.run(options)
 
@@ -235,13 +253,17 @@ def _ensure_python_packages(groups: list[str]) -> None:
 
 
 def _ensure_training() -> Path:
-    """The Python of .venv-training, which holds requirements/training.txt and what that needs."""
-    pins, folder = ROOT / "requirements" / "training.txt", ROOT / ".venv-training"
+    """The Python of .venv-training, which holds requirements/training.txt and teacher.txt."""
+    folder = ROOT / ".venv-training"
     python = folder / VENV_PYTHON.relative_to(VENV)
     if not python.exists():
+        print("making .venv-training", flush=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    install = [str(python), "-m", "pip", "install", "--quiet", "-r", str(pins)]
-    _when_changed(folder / "installed", pins, f"installing {pins.name}", install)
+    for group, options in (("training", []), ("teacher", ["--no-deps"])):
+        pins = ROOT / "requirements" / f"{group}.txt"
+        install = [str(python), "-m", "pip", "install", "--quiet", *options]
+        install += ["--disable-pip-version-check", "-r", str(pins)]
+        _when_changed(folder / f"installed-{group}", pins, f"installing {pins.name}", install)
     return python
 
 

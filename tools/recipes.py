@@ -210,11 +210,15 @@ class Recipes:
         self._step("worker", inputs, [out], lambda: worker.assemble(out, site))
         return self._made(out)
 
-    def everything(self) -> None:
-        self.tables()
+    def engines(self) -> None:
+        """An importable engine of each table format; no npm is needed for them."""
         self.in_place()
         for table in TABLES:
             self.package(table)
+
+    def everything(self) -> None:
+        self.tables()
+        self.engines()
         self.model("int4")
         self.tools_wheel()
         self.npm_package()
