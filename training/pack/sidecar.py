@@ -39,7 +39,12 @@ def describe(data: bytes) -> dict[str, Any]:
 
 
 def training_record(source: Path) -> dict[str, Any] | None:
-    """What training.distill.export wrote into a `.safetensors` file about how it was trained."""
+    """How a model's source was trained: from the metadata of an exported `.safetensors` file, or
+    from the sidecar of a `.bin`, where it is that file's."""
+    if source.suffix == ".bin" and source.with_suffix(".json").exists():
+        beside = json.loads(source.with_suffix(".json").read_text("utf-8"))
+        same = beside.get("sha256") == hashlib.sha256(source.read_bytes()).hexdigest()
+        return beside.get("training") if same else None
     if source.suffix != ".safetensors":
         return None
     from safetensors import safe_open
