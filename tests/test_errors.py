@@ -22,8 +22,9 @@ ONLY_IN_JAVASCRIPT = {
     "LOAD_INTEGRITY",
     "LOAD_TIMEOUT",
     "LOAD_NETWORK",
-    "WORKER_FAILED",
+    "INDEX_TOO_LARGE",
     "STORAGE_QUOTA",
+    "STORAGE_UNAVAILABLE",
 }
 
 
@@ -93,4 +94,6 @@ def test_javascript_list_is_current() -> None:
     generator = runpy.run_path(str(ROOT / "tools" / "generate_errors.py"))
     text = (ROOT / "web" / "errors-list.js").read_text("utf-8")
     assert text == generator["source"](), "run python3 tools/generate_errors.py"
+    types = (ROOT / "web" / "errors-list.d.ts").read_text("utf-8")
+    assert types == generator["types"](), "run python3 tools/generate_errors.py"
     assert dict(re.findall(r'^  ([A-Z_]+): "(.*)",$', text, re.MULTILINE)) == ERROR_CODES

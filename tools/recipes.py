@@ -23,7 +23,7 @@ DIST = ROOT / "dist"
 TOOLS = ROOT / "packaging" / "tern-tools"
 GENERATORS = {
     "unicode": ("pyapp/tern_engine/_unicode.py",),
-    "errors": ("web/errors-list.js",),
+    "errors": ("web/errors-list.js", "web/errors-list.d.ts"),
     "ops": ("pyapp/tern_engine/kernels/ops.h", "pyapp/tern_engine/kernels/_ops.py"),
 }
 

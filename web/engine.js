@@ -166,7 +166,7 @@ export class Engine {
  * @returns {TernError}
  */
 export function bridgeError(bridge) {
-  return new TernError(bridge.error_code, bridge.error_message);
+  return new TernError(/** @type {any} */ (bridge.error_code), bridge.error_message);
 }
 
 /**

@@ -7,7 +7,7 @@ const PREFIX = "tern-engine: ";
 
 export class TernError extends Error {
   /**
-   * @param {string} code one of ERROR_CODES
+   * @param {import("./errors-list.js").ErrorCode} code
    * @param {string} message says what was found and what was expected; gets the prefix if it lacks it
    * @param {{cause?: unknown}} [options]
    */
@@ -17,6 +17,7 @@ export class TernError extends Error {
     }
     super(message.startsWith(PREFIX) ? message : PREFIX + message, options);
     this.name = "TernError";
+    /** @readonly */
     this.code = code;
   }
 }

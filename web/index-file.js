@@ -29,6 +29,7 @@ const MIN_PASSAGE_TOKENS = 3;
  * @param {Content} content
  * @param {Pacer} pacer
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ * @throws {TernError} INDEX_TOO_LARGE, ABORTED
  */
 export async function writeIndex({ fingerprint, dim, passageTokens, rows, entries }, pacer) {
   const { table } = rows;
@@ -45,7 +46,7 @@ export async function writeIndex({ fingerprint, dim, passageTokens, rows, entrie
     if (pacer.due) await pacer.pause();
   }
   const at = sections(table.kind, dim, entries.length, passages);
-  const bytes = new Uint8Array(at.records + recordBytes + CHECKSUM_BYTES);
+  const bytes = allocate(at.records + recordBytes + CHECKSUM_BYTES);
   const view = new DataView(bytes.buffer);
   bytes.set(MAGIC);
   view.setUint32(8, VERSION, true);
@@ -250,6 +251,22 @@ async function checksum(bytes, pacer) {
 /** @param {string} text */
 const fromHex = (text) =>
   Uint8Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 16));
+
+/**
+ * Room for a file.
+ *
+ * @param {number} length
+ * @returns {Uint8Array<ArrayBuffer>}
+ * @throws {TernError} INDEX_TOO_LARGE
+ */
+export function allocate(length) {
+  try {
+    return new Uint8Array(length);
+  } catch (cause) {
+    const message = `the index takes a file of ${length} bytes, which this host cannot hold in memory`;
+    throw new TernError("INDEX_TOO_LARGE", `${message}; vectors: "int8" takes a quarter`, { cause });
+  }
+}
 
 /**
  * The bytes of a file, whatever they lie in.

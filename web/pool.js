@@ -187,6 +187,8 @@ class Lane {
 
 /** @param {import("./engine.worker.js").PackedError} packed */
 function unpack({ name, message, code, stack }) {
-  if (code !== undefined && Object.hasOwn(ERROR_CODES, code)) return new TernError(code, message, { cause: stack });
+  if (code !== undefined && Object.hasOwn(ERROR_CODES, code)) {
+    return new TernError(/** @type {any} */ (code), message, { cause: stack });
+  }
   return Object.assign(new Error(message, { cause: stack }), { name });
 }

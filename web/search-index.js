@@ -216,7 +216,7 @@ export class SearchIndex {
    *
    * @param {{signal?: AbortSignal}} [options]
    * @returns {Promise<Uint8Array<ArrayBuffer>>} see docs/index-format.md
-   * @throws {TernError} ABORTED
+   * @throws {TernError} ABORTED, INDEX_TOO_LARGE
    */
   save({ signal } = {}) {
     return this.#exclusive(() => {

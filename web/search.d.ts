@@ -134,7 +134,7 @@ export class SearchIndex {
   query(query: string | ArrayLike<number>, options?: QueryOptions): Promise<Result[]>;
   /** Makes the keyword half now, which the first query that needs it would otherwise wait for. */
   prepareKeywords(): Promise<void>;
-  /** The index as one file. */
+  /** The index as one file, as docs/index-format.md says. @throws {TernError} ABORTED, INDEX_TOO_LARGE */
   save(options?: { signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -151,11 +151,12 @@ export interface StoredIndex {
 /**
  * Opens the IndexedDB database, "tern-engine" unless named.
  *
- * @throws {TernError} STORAGE_QUOTA where this host stores nothing, LOAD_NETWORK
+ * @throws {TernError} STORAGE_UNAVAILABLE where this host has no IndexedDB or forbids it (Node, some
+ *   private windows, sandboxed frames), LOAD_NETWORK
  */
 export function openIndexStore(options?: { name?: string }): Promise<IndexStore>;
 
-/** Saved indexes in IndexedDB. */
+/** Saved indexes in IndexedDB. After `close`, and where the database fails: STORAGE_UNAVAILABLE. */
 export class IndexStore {
   private constructor();
   /** Replaces what was saved under the name; that stays if this fails. @throws {TernError} STORAGE_QUOTA, ABORTED */

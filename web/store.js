@@ -1,5 +1,6 @@
 /** Saved indexes in the browser's IndexedDB, under names; nothing leaves the machine. */
 import { TernError, checkInput, describe } from "./errors.js";
+import { allocate } from "./index-file.js";
 import { Pacer } from "./pace.js";
 import { SearchIndex } from "./search-index.js";
 
@@ -23,8 +24,8 @@ const PIECES = "pieces";
  *
  * @param {{name?: string}} [options] the database's name, "tern-engine" unless given
  * @returns {Promise<IndexStore>}
- * @throws {TernError} STORAGE_QUOTA where this host stores nothing (some private windows),
- *   LOAD_NETWORK where the library idb is missing
+ * @throws {TernError} STORAGE_UNAVAILABLE where this host has no IndexedDB or forbids it (Node, some
+ *   private windows, sandboxed frames), LOAD_NETWORK where the library idb is missing
  */
 export async function openIndexStore({ name = "tern-engine" } = {}) {
   checkInput(typeof name === "string", `name must be a string, found ${describe(name)}`);
@@ -32,6 +33,10 @@ export async function openIndexStore({ name = "tern-engine" } = {}) {
     const message = `vendor/idb.js, which the index store needs, could not be imported: ${cause}`;
     throw new TernError("LOAD_NETWORK", message, { cause });
   });
+  if (globalThis.indexedDB === undefined) {
+    const message = "this host has no IndexedDB; index.save() gives the bytes, to be kept elsewhere";
+    throw new TernError("STORAGE_UNAVAILABLE", message);
+  }
   try {
     const database = await openDB(name, 1, {
       upgrade(/** @type {any} */ fresh) {
@@ -43,7 +48,7 @@ export async function openIndexStore({ name = "tern-engine" } = {}) {
     });
     return new IndexStore(database);
   } catch (cause) {
-    throw new TernError("STORAGE_QUOTA", `this host gives no IndexedDB storage: ${cause}`, { cause });
+    throw unavailable(`the database ${name} could not be opened`, cause);
   }
 }
 
@@ -62,7 +67,8 @@ export class IndexStore {
    * @param {SearchIndex} index
    * @param {{signal?: AbortSignal}} [options]
    * @returns {Promise<StoredIndex>}
-   * @throws {TernError} STORAGE_QUOTA, ABORTED, INVALID_INPUT
+   * @throws {TernError} STORAGE_QUOTA, STORAGE_UNAVAILABLE once the database is closed, ABORTED,
+   *   INDEX_TOO_LARGE, INVALID_INPUT
    */
   async save(name, index, { signal } = {}) {
     checkName(name);
@@ -73,9 +79,7 @@ export class IndexStore {
     const [documents, passages] = [view.getUint32(56, true), view.getUint32(60, true)];
     const { fingerprint } = index;
     const info = { name, fingerprint, documents, passages, bytes: file.length, savedAt: new Date() };
-    const change = this.#database.transaction([INFOS, PIECES], "readwrite");
-    // Its failure shows in the requests, too; without this it would count as not handled.
-    change.done.catch(() => {});
+    const change = this.#begin("readwrite");
     try {
       const pieces = change.objectStore(PIECES);
       await pieces.delete(piecesOf(name));
@@ -104,18 +108,19 @@ export class IndexStore {
    * @param {import("./embedder.js").SearchEngine} engine
    * @param {{signal?: AbortSignal}} [options]
    * @returns {Promise<SearchIndex | null>} null where nothing is stored under the name
-   * @throws {TernError} INDEX_STALE, INDEX_FORMAT, ABORTED, INVALID_INPUT
+   * @throws {TernError} INDEX_STALE, INDEX_FORMAT, INDEX_TOO_LARGE, STORAGE_UNAVAILABLE, ABORTED,
+   *   INVALID_INPUT
    */
   async load(name, engine, { signal } = {}) {
     checkName(name);
     const pacer = new Pacer(signal, "loading the index");
-    const reading = this.#database.transaction([INFOS, PIECES]);
-    const info = await reading.objectStore(INFOS).get(name);
+    const reading = this.#begin("readonly");
+    const info = await read(reading.objectStore(INFOS).get(name));
     if (info === undefined) return null;
-    const file = new Uint8Array(info.bytes);
+    const file = allocate(info.bytes);
     let at = 0;
     for (let i = 0; at < file.length; i++) {
-      const piece = await reading.objectStore(PIECES).get([name, i]);
+      const piece = await read(reading.objectStore(PIECES).get([name, i]));
       const found = piece === undefined ? "none" : `one of ${piece.length} bytes`;
       if (piece === undefined || piece.length === 0 || piece.length > file.length - at) {
         const expected = `${Math.min(PIECE_BYTES, file.length - at)} bytes`;
@@ -128,32 +133,68 @@ export class IndexStore {
     return SearchIndex.load(engine, file, { signal });
   }
 
-  /** @returns {Promise<StoredIndex[]>} what is stored, by name */
-  list() {
-    return this.#database.getAll(INFOS);
+  /**
+   * @returns {Promise<StoredIndex[]>} what is stored, by name
+   * @throws {TernError} STORAGE_UNAVAILABLE
+   */
+  async list() {
+    return read(this.#begin("readonly").objectStore(INFOS).getAll());
   }
 
   /**
    * @param {string} name
    * @returns {Promise<boolean>} whether there was one
-   * @throws {TernError} INVALID_INPUT
+   * @throws {TernError} STORAGE_UNAVAILABLE, INVALID_INPUT
    */
   async delete(name) {
     checkName(name);
-    const change = this.#database.transaction([INFOS, PIECES], "readwrite");
+    const change = this.#begin("readwrite");
     const infos = change.objectStore(INFOS);
-    const found = (await infos.getKey(name)) !== undefined;
-    await infos.delete(name);
-    await change.objectStore(PIECES).delete(piecesOf(name));
-    await change.done;
+    const found = (await read(infos.getKey(name))) !== undefined;
+    await read(infos.delete(name));
+    await read(change.objectStore(PIECES).delete(piecesOf(name)));
+    await read(change.done);
     return found;
   }
 
-  /** Closes the database; the store is of no use afterwards. */
+  /** Closes the database: later calls are rejected with STORAGE_UNAVAILABLE. */
   close() {
     this.#database.close();
   }
+
+  /**
+   * @param {"readonly" | "readwrite"} mode
+   * @returns {any} a transaction of idb's
+   */
+  #begin(mode) {
+    try {
+      const transaction = this.#database.transaction([INFOS, PIECES], mode);
+      // Its failure shows in the requests, too; without this it would count as not handled.
+      transaction.done.catch(() => {});
+      return transaction;
+    } catch (cause) {
+      throw unavailable("the store is closed, or its database was deleted", cause);
+    }
+  }
 }
+
+/**
+ * What the database answers; what it refuses becomes a TernError.
+ *
+ * @template T
+ * @param {Promise<T>} request
+ * @returns {Promise<T>}
+ */
+const read = (request) =>
+  request.catch((cause) => {
+    throw unavailable("the database did not answer", cause);
+  });
+
+/**
+ * @param {string} what
+ * @param {unknown} cause
+ */
+const unavailable = (what, cause) => new TernError("STORAGE_UNAVAILABLE", `${what}: ${cause}`, { cause });
 
 /** @param {string} name */
 const piecesOf = (name) => IDBKeyRange.bound([name], [name, []]);

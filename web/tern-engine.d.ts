@@ -1,13 +1,16 @@
 /** Types of tern-engine.js; kept by hand, checked against the code by tests. */
 
-/** Every code that a TernError can carry, on any host, and what it means. */
-export const ERROR_CODES: Readonly<Record<string, string>>;
+import { ERROR_CODES, type ErrorCode } from "./errors-list.js";
+export { ERROR_CODES, type ErrorCode };
 
-/** Root of every error of the engine. Its message starts with "tern-engine: ". */
+/**
+ * Root of every error of the engine. Its message starts with "tern-engine: " and says what was found
+ * and what was expected; `cause` is the error behind it, where there is one.
+ */
 export class TernError extends Error {
-  constructor(code: string, message: string, options?: { cause?: unknown });
-  /** One of ERROR_CODES, the same on every host: branch on it. */
-  readonly code: string;
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown });
+  /** The same on every host: branch on it. */
+  readonly code: ErrorCode;
 }
 
 export interface ProgressEvent {

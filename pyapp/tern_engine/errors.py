@@ -26,6 +26,7 @@
     ├── SearchIndexError               a saved search index was refused (raised by tern_tools)
     │   ├── IndexFormatError           INDEX_FORMAT
     │   └── IndexStaleError            INDEX_STALE
+    ├── WorkerFailedError              WORKER_FAILED   (raised by tern_tools)
     ├── BuildConflictError             BUILD_CONFLICT   (an ImportError too)
     └── BuildMissingError              BUILD_MISSING    (an ImportError too)
 
@@ -62,7 +63,7 @@ ERROR_CODES: dict[str, str] = {
     "KERNEL_SELF_TEST": "The kernel gave a wrong answer to a known computation.",
     "WASM_NO_SIMD": "This host's WebAssembly has no SIMD.",
     "WASM_BLOCKED": "This host does not allow WebAssembly to be compiled.",
-    "WORKER_FAILED": "A worker thread of the engine could not be started, or ended by itself.",
+    "WORKER_FAILED": "A worker of the engine could not be started, or ended by itself.",
     "BUILD_CONFLICT": "Two builds of the engine are installed side by side.",
     "BUILD_MISSING": "This source checkout has not been built.",
     "LOAD_HTTP": "A file of the engine was answered with an HTTP error status.",
@@ -73,7 +74,9 @@ ERROR_CODES: dict[str, str] = {
     "LOAD_NETWORK": "A file of the engine could not be fetched.",
     "INDEX_FORMAT": "A saved index is damaged or of an unknown version.",
     "INDEX_STALE": "A saved index was made with another model.",
+    "INDEX_TOO_LARGE": "An index does not fit into one file on this host.",
     "STORAGE_QUOTA": "The browser's storage quota does not hold the data.",
+    "STORAGE_UNAVAILABLE": "This host has no IndexedDB, does not allow it, or closed it.",
 }
 
 
@@ -201,6 +204,10 @@ class IndexFormatError(SearchIndexError):
 
 class IndexStaleError(SearchIndexError):
     code = "INDEX_STALE"
+
+
+class WorkerFailedError(TernError):
+    code = "WORKER_FAILED"
 
 
 class BuildConflictError(TernError, ImportError):

@@ -161,7 +161,7 @@ test("another tab may delete the database: the store lets go of it", async () =>
   again.close();
 });
 
-test("a host without storage: STORAGE_QUOTA; names and indexes of the wrong kind: INVALID_INPUT", async () => {
+test("names and indexes of the wrong kind: INVALID_INPUT", async () => {
   const store = await openIndexStore();
   for (const name of [undefined, "", 7]) {
     await assert.rejects(store.save(name, await indexOf(small)), code("INVALID_INPUT"));
@@ -171,10 +171,50 @@ test("a host without storage: STORAGE_QUOTA; names and indexes of the wrong kind
   await assert.rejects(store.save("mine", {}), code("INVALID_INPUT"));
   await assert.rejects(openIndexStore({ name: 7 }), code("INVALID_INPUT"));
   store.close();
+});
+
+test("a host without IndexedDB, or one that forbids it: STORAGE_UNAVAILABLE", async () => {
   delete globalThis.indexedDB;
-  await assert.rejects(openIndexStore(), code("STORAGE_QUOTA"));
+  await assert.rejects(openIndexStore(), (error) => code("STORAGE_UNAVAILABLE")(error) && /index\.save\(\)/.test(error.message));
   globalThis.indexedDB = { open: () => { throw new DOMException("private", "SecurityError"); } };
-  await assert.rejects(openIndexStore(), code("STORAGE_QUOTA"));
+  await assert.rejects(openIndexStore(), (error) => code("STORAGE_UNAVAILABLE")(error) && error.cause.name === "SecurityError");
+});
+
+test("a store that was closed, and a database that fails: STORAGE_UNAVAILABLE", async () => {
+  const store = await openIndexStore();
+  const index = await indexOf(small);
+  await store.save("mine", index);
+  const calls = { list: () => store.list(), load: () => store.load("mine", engine), delete: () => store.delete("mine") };
+  const failing = { list: "getAll", load: "get", delete: "getKey" };
+  for (const [name, call] of Object.entries(calls)) {
+    const original = IDBObjectStore.prototype[failing[name]];
+    IDBObjectStore.prototype[failing[name]] = function (...given) {
+      const answer = original.apply(this, given);
+      queueMicrotask(() => this.transaction._abort("UnknownError"));
+      return answer;
+    };
+    try {
+      await assert.rejects(call(), code("STORAGE_UNAVAILABLE"), name);
+    } finally {
+      IDBObjectStore.prototype[failing[name]] = original;
+    }
+  }
+  assert.equal((await calls.load()).size, 2);
+  store.close();
+  for (const call of [...Object.values(calls), () => store.save("mine", index)]) {
+    await assert.rejects(call(), code("STORAGE_UNAVAILABLE"));
+  }
+});
+
+test("an index that says it is larger than memory: INDEX_TOO_LARGE", async () => {
+  const store = await openIndexStore();
+  await store.save("mine", await indexOf(small));
+  const database = await open("tern-engine");
+  const [info] = await store.list();
+  await request(database.transaction("indexes", "readwrite").objectStore("indexes").put({ ...info, bytes: 2 ** 50 }));
+  await assert.rejects(store.load("mine", engine), code("INDEX_TOO_LARGE"));
+  database.close();
+  store.close();
 });
 
 const request = (pending) =>

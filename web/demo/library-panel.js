@@ -6,6 +6,7 @@ const PROBLEMS = {
   INDEX_STALE: "What was kept was indexed with another model. Remove it and add your files again.",
   INDEX_FORMAT: "What was kept is damaged. Remove it and add your files again.",
   STORAGE_QUOTA: "This browser has no room to keep them: they are gone when this tab closes.",
+  STORAGE_UNAVAILABLE: "This browser keeps nothing for this page: they are gone when this tab closes.",
 };
 
 export class LibraryPanel {
