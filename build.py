@@ -158,7 +158,7 @@ TARGETS = {
     "demo": Target("build what the demo page needs and serve it", ("build", "npm"), demo),
     "test": Target(
         "build everything and run all tests",
-        ("build", "test", "tools", "bench", "worker", "npm", "npm worker"),
+        ("build", "test", "tools", "python", "bench", "worker", "npm", "npm worker"),
         test,
     ),
     "bench": Target(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -36,13 +35,15 @@ def _numpy() -> Any:
 class Engine:
     """One model in one kernel. Make it with Engine.load(); several may live side by side.
 
-    Calls from several threads are safe; they take turns.
+    Calls from several threads are safe; they take turns. Pickling one keeps where its model is
+    from: unpickled, it is another engine with the same model.
     """
 
     def __init__(self, build: Build, model: Any, kernel_module: Any = None) -> None:
         self._lock = Lock()
         self._disposed = False
         self._build = build
+        self._origin = _lasting(model)
         self.tokenizer = Tokenizer.from_vocab(read_data("vocab.txt").decode())
         self._kernel = open_kernel(kernel_module)
         source, nbytes, first = _open_source(model)
@@ -100,28 +101,33 @@ class Engine:
         sentences: str | Sequence[str],
         batch_size: int = 32,
         show_progress_bar: bool = False,
+        num_workers: int = 0,
     ) -> Any:
         """embed() for a str, embed_batch() for a sequence of str, as embedding libraries have it.
 
-        batch_size only sets how often the progress line on stderr moves.
+        batch_size is how many texts are embedded between two steps of the progress bar (tqdm's
+        where that is installed, on stderr), and what a process gets at a time. With num_workers
+        that many processes share the texts, each with an engine of its own. The bits depend on
+        neither. Raises InvalidInputError, WorkerFailedError when a process ended by itself.
         """
         if isinstance(sentences, str):
             return self.embed(sentences)
-        if not isinstance(batch_size, int) or batch_size < 1:
-            raise InvalidInputError(
-                field="batch_size", found=repr(batch_size), expected="an int of 1 or more"
-            )
+        from ._encode import encode
+
         texts = _checked(sentences)
-        rows: list[Any] = []
-        for start in range(0, len(texts), batch_size):
-            rows += list(self.embed_batch(texts[start : start + batch_size]))
-            if show_progress_bar:
-                end = "\n" if len(rows) == len(texts) else ""
-                print(f"\rencode {len(rows)}/{len(texts)}", end=end, file=sys.stderr, flush=True)
-        numpy = _numpy()
-        if numpy is None:
-            return rows
-        return numpy.stack(rows) if rows else numpy.zeros((0, self.dim), numpy.float32)
+        return encode(self, texts, batch_size, show_progress_bar, num_workers)
+
+    def encode_stream(
+        self, texts: Iterable[str], batch_size: int = 32, num_workers: int = 0
+    ) -> Iterator[Vector]:
+        """The embedding of each text, in order, while `texts` is read.
+
+        No more than batch_size texts are held, or with num_workers twice as many a process. Raises
+        as encode() does.
+        """
+        from ._encode import encode_stream
+
+        return encode_stream(self, texts, batch_size, num_workers)
 
     def tokenize(self, text: str) -> list[int]:
         """Ids from [CLS] to [SEP], at most max_seq_len, no padding."""
@@ -164,6 +170,22 @@ class Engine:
                 self._disposed = True
                 self._kernel.close()
 
+    def __repr__(self) -> str:
+        state = "disposed" if self._disposed else self._kernel.host
+        name = f"tern-engine-emb-{self._build.embedding} {self._build.version}"
+        return f"<Engine {name}, model {self.fingerprint[:12]}, {self.dim} floats, {state}>"
+
+    def __reduce__(self) -> Any:
+        """Pickled as where its model is from; unpickled by loading the same model anew."""
+        self._check_alive()
+        if self._origin is ...:
+            raise InvalidInputError(
+                field="the model of an engine to be pickled",
+                found="a buffer that may have changed since",
+                expected="one loaded from a path, from bytes or from the build",
+            )
+        return _load_same, (self._origin, self.fingerprint)
+
     def _check_alive(self) -> None:
         if self._disposed:
             raise DisposedError("the engine was disposed, expected a live one: load it again")
@@ -194,6 +216,24 @@ class Engine:
             rows += len(text)
         if group:
             yield group
+
+
+def _lasting(model: Any) -> Any:
+    """Where the same model can be loaded from again; ... for a buffer, which is not kept alive."""
+    if isinstance(model, (str, os.PathLike)):
+        return os.path.abspath(model)  # noqa: PTH100, pathlib is slow to import in a browser
+    return model if model is None or isinstance(model, bytes) else ...
+
+
+def _load_same(origin: Any, fingerprint: str) -> Engine:
+    engine = Engine.load(origin)
+    if engine.fingerprint != fingerprint:
+        found = engine.fingerprint
+        engine.dispose()
+        raise InvalidInputError(
+            field="the fingerprint of a pickled engine's model", found=found, expected=fingerprint
+        )
+    return engine
 
 
 def _open_source(model: Any) -> tuple[Any, int, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -21,8 +22,15 @@ PAGE_BYTES = 65536
 
 @lru_cache(maxsize=4)
 def _compiled(wasm: bytes) -> tuple[Any, Any]:
-    """Engine and machine code, kept: compiling takes longer than all else at load."""
-    engine = wasmtime.Engine()
+    """Engine and machine code, kept: compiling takes longer than all else at load.
+
+    Also kept on disk, in wasmtime's own cache (~/.cache/wasmtime on Linux), which knows a module by
+    its bytes, wasmtime's version and the CPU, and compiles anew where a file there is damaged.
+    """
+    config = wasmtime.Config()
+    with suppress(wasmtime.WasmtimeError):  # no folder to write to: compiled at each start
+        config.cache = True
+    engine = wasmtime.Engine(config)
     try:
         return engine, wasmtime.Module(engine, wasm)
     except wasmtime.WasmtimeError as error:
