@@ -61,7 +61,7 @@ def _retrieval(scores: Vectors, relevant: list[set[int]]) -> tuple[float, float]
     for row, wanted in zip(scores, relevant, strict=True):
         best = np.argsort(-row, kind="stable")[:TOP]
         hits = np.array([document in wanted for document in best])
-        ndcg.append(float((gains * hits).sum() / gains[: min(TOP, len(wanted))].sum()))
+        ndcg.append(float((gains[: len(hits)] * hits).sum() / gains[: min(TOP, len(wanted))].sum()))
         recall.append(float(hits.sum() / min(TOP, len(wanted))))
     return float(np.mean(ndcg)), float(np.mean(recall))
 
