@@ -22,6 +22,7 @@ import click
 from tern_engine.errors import PREFIX, DimensionError, InvalidInputError, TernError
 
 from .. import __version__
+from .bulk_command import bulk
 from .index_commands import index, search
 from .model_commands import MODEL_COMMANDS
 from .text_commands import classify, embed, info, similarity, tokenize
@@ -50,7 +51,8 @@ def tern_engine() -> None:
     """Sentence embeddings, and search by meaning, on this machine's CPU."""
 
 
-for _command in (embed, search, index, tokenize, similarity, classify, info, *MODEL_COMMANDS):
+_COMMANDS = (embed, bulk, search, index, tokenize, similarity, classify, info)
+for _command in (*_COMMANDS, *MODEL_COMMANDS):
     tern_engine.add_command(_command)
 
 
@@ -73,6 +75,8 @@ def run(arguments: Sequence[str]) -> int:
         return _failed(str(error), BAD_INPUT)
     except TernError as error:
         return _failed(str(error), REFUSED)
+    except ModuleNotFoundError as error:  # of an extra that is not installed
+        return _failed(str(error), BAD_INPUT)
     except _PipeClosed:
         _drop_output()
         return PIPE_CLOSED

@@ -15,12 +15,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from .._whole_file import whole_file
+
 
 @contextmanager
 def open_output(target: str) -> Iterator[BinaryIO]:
     """A file that takes its place only once it is complete; "-" is stdout.
 
-    It is written beside the target under another name, which is removed when anything fails.
     Devices and pipes are written to directly.
     """
     if target == "-":
@@ -32,17 +33,11 @@ def open_output(target: str) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with partial.open("xb") as file:
+        with whole_file(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, error.strerror, target) from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 class JsonLines:
