@@ -33,7 +33,7 @@ export async function wholeAnswer(c, { json, pieces }) {
  *
  * @param {import("hono").Context} c
  * @param {AsyncGenerator<string, void, void>} pieces
- * @param {() => void} atEnd
+ * @param {(error: unknown) => void} atEnd called with what kept the answer from being whole, or null
  * @returns {Response}
  */
 export function streamedAnswer(c, pieces, atEnd) {
@@ -41,9 +41,10 @@ export function streamedAnswer(c, pieces, atEnd) {
   // Of workerd's streams, only this one tells its writer that the client has left.
   const Stream = /** @type {any} */ (globalThis).IdentityTransformStream ?? TransformStream;
   const { readable, writable } = new Stream();
-  writePieces(writable, pieces).then((error) => {
+  writePieces(writable, pieces).then((failure) => {
+    const error = failure === null ? null : asHttpError(failure);
     if (error) c.set("error", error.code);
-    atEnd();
+    atEnd(failure);
     closeLog(c, error?.status ?? 200);
   });
   return new Response(readable, { headers: answerHeaders(c) });
@@ -52,7 +53,7 @@ export function streamedAnswer(c, pieces, atEnd) {
 /**
  * @param {WritableStream<Uint8Array>} writable
  * @param {AsyncGenerator<string, void, void>} pieces
- * @returns {Promise<HttpError | null>} what kept the answer from being whole
+ * @returns {Promise<unknown>} null, or what kept the answer from being whole
  */
 async function writePieces(writable, pieces) {
   const encoder = new TextEncoder();
@@ -70,7 +71,7 @@ async function writePieces(writable, pieces) {
   } catch (error) {
     writer.abort(error).catch(() => {});
     // A piece was made and could not be written: nobody is there to take it.
-    return writing ? new HttpError("client_closed_request", "The client left.") : asHttpError(error);
+    return writing ? new HttpError("client_closed_request", "The client left.") : error;
   }
 }
 

@@ -106,7 +106,7 @@ export function createApp({ startEngine, build }) {
    */
   async function post(c, path, handler) {
     const settings = c.get("settings");
-    await checkRate(c.req.raw, c.env ?? {});
+    await checkRate(c.req.raw, c.env ?? {}, settings.apiKeys);
     const body = await readJson(c.req.raw, settings.maxBodyBytes);
     c.get("log").fields.bytes = body.bytes.length;
     let streams = false;
@@ -117,18 +117,36 @@ export function createApp({ startEngine, build }) {
       const answer = await handler(workOf(c, body.json));
       if (answer.pieces && answer.streamed) {
         streams = true;
-        return streamedAnswer(c, answer.pieces, body.release);
+        return streamedAnswer(c, answer.pieces, (error) => {
+          body.release();
+          if (error) guard(c, error);
+        });
       }
       const response = await wholeAnswer(c, answer);
       if (key) keepAlive(c, intoCache(key, response));
       return response;
     } catch (error) {
-      // None of ours: it came out of the interpreter, whose state is anyone's guess now.
-      if (!(error instanceof HttpError) && !(error instanceof TernError)) shared.reset();
-      throw error;
+      throw guard(c, error);
     } finally {
       if (!streams) body.release();
     }
+  }
+
+  /**
+   * An error that is none of ours came out of the interpreter, whose state is anyone's guess from
+   * then on: the next request starts another.
+   *
+   * @param {Context} c
+   * @param {unknown} error
+   * @returns {unknown} the error for the client
+   */
+  function guard(c, error) {
+    if (error instanceof HttpError || error instanceof TernError) return error;
+    shared.reset();
+    logFault(c, error);
+    return new HttpError("engine_unavailable", "The engine failed and is started anew; try again.", {
+      headers: { "retry-after": "1" },
+    });
   }
 
   /**

@@ -3,12 +3,20 @@ import { HttpError } from "./errors.js";
 
 /**
  * @param {Request} request
+ * @returns {string | undefined} the key that it bears, whether or not it is valid
+ */
+export function bearerKey(request) {
+  return /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+}
+
+/**
+ * @param {Request} request
  * @param {readonly string[]} keys none = open to all
  * @throws {HttpError} invalid_api_key
  */
 export async function checkKey(request, keys) {
   if (keys.length === 0) return;
-  const given = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+  const given = bearerKey(request);
   if (given === undefined) {
     throw new HttpError("invalid_api_key", "Send the key as: Authorization: Bearer KEY", {
       headers: { "www-authenticate": 'Bearer realm="tern-engine"' },

@@ -61,7 +61,8 @@ function bytesAtWork() {
  * @param {number} maxBytes
  * @param {{stallMs?: number, longestMs?: number}} [patience]
  * @returns {Promise<Body>}
- * @throws {HttpError} unsupported_media_type, body_too_large, body_timeout, overloaded, invalid_json
+ * @throws {HttpError} unsupported_media_type, body_too_large, body_timeout, body_broken, overloaded,
+ *   invalid_json, client_closed_request
  */
 export async function readJson(request, maxBytes, patience) {
   checkType(request.headers);
@@ -123,7 +124,12 @@ async function readBytes(request, maxBytes, share, { stallMs = STALL_MS, longest
   } catch (error) {
     reader.cancel().catch(() => {});
     if (error instanceof HttpError) throw error;
-    throw new HttpError("client_closed_request", "The body ended before its end.");
+    if (request.signal.aborted) {
+      throw new HttpError("client_closed_request", "The client went away before the answer.");
+    }
+    throw new HttpError("body_broken", "The body is not as long, or not in such chunks, as was said.", {
+      headers: { connection: "close" },
+    });
   }
   if (total > maxBytes) throw tooLarge();
   return joined(chunks, total);

@@ -17,6 +17,7 @@ export const HTTP_ERRORS = Object.freeze({
   not_found: { status: 404, meaning: "No such path." },
   model_not_found: { status: 404, meaning: "This endpoint has another model." },
   method_not_allowed: { status: 405, meaning: "The path does not take this method." },
+  body_broken: { status: 400, meaning: "The body is not framed as its headers say." },
   body_timeout: { status: 408, meaning: "The body did not arrive in time." },
   body_too_large: { status: 413, meaning: "The body is larger than one request may be." },
   unsupported_media_type: { status: 415, meaning: "The body is not application/json." },
@@ -61,6 +62,8 @@ export function invalidInput(message, param = null) {
   return new HttpError("INVALID_INPUT", message, { param });
 }
 
+const MOST_MESSAGE = 500;
+
 /** Codes of the engine that blame the request; every other one is a fault of the endpoint. */
 const CALLERS_FAULT = new Set(["INVALID_INPUT", "DIMENSION"]);
 
@@ -71,7 +74,8 @@ const CALLERS_FAULT = new Set(["INVALID_INPUT", "DIMENSION"]);
 export function asHttpError(error) {
   if (error instanceof HttpError) return error;
   if (error instanceof TernError && CALLERS_FAULT.has(error.code)) {
-    return new HttpError(error.code, error.message);
+    // It may quote the name of a label, however long.
+    return new HttpError(error.code, error.message.slice(0, MOST_MESSAGE));
   }
   return new HttpError("internal_error", "The endpoint failed; the request id names the log entry.");
 }

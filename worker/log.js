@@ -56,10 +56,10 @@ export function closeLog(c, status) {
  * the places it came through.
  *
  * @param {import("hono").Context} c
- * @param {Error} error
+ * @param {any} error
  */
 export function logFault(c, error) {
-  const places = String(error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  const places = String(error?.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   const { id } = /** @type {Log} */ (c.get("log"));
-  console.error(JSON.stringify({ event: "fault", request_id: id, name: error.name, places }));
+  console.error(JSON.stringify({ event: "fault", request_id: id, name: error?.name, places }));
 }

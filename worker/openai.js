@@ -82,7 +82,8 @@ function inputTexts(json, most) {
   if (!Array.isArray(input)) {
     throw invalidInput(`input must be a string or an array of strings, found ${describe(input)}.`, "input");
   }
-  if (typeof input[0] === "number" || Array.isArray(input[0])) {
+  const first = Array.isArray(input[0]) ? input[0][0] : input[0];
+  if (typeof first === "number") {
     const message =
       "input holds token ids, which are not supported: they belong to another model's tokenizer. " +
       "Send the text itself.";

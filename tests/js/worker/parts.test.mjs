@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkKey } from "../../../worker/auth.js";
 import { readJson } from "../../../worker/body.js";
+import { cacheKey } from "../../../worker/cache.js";
 import { asHttpError, errorResponse } from "../../../worker/errors.js";
 import { base64, shortened } from "../../../worker/openai.js";
 import { readSettings } from "../../../worker/settings.js";
@@ -48,6 +49,42 @@ test("keys are compared whole", async () => {
   }
 });
 
+test("the time that a comparison takes tells nothing of the keys", async (context) => {
+  const digested = [];
+  const { digest } = crypto.subtle;
+  context.mock.method(crypto.subtle, "digest", (name, bytes) => {
+    digested.push(new TextDecoder().decode(bytes));
+    return digest.call(crypto.subtle, name, bytes);
+  });
+  const bearing = (key) => new Request("http://x/", { headers: { authorization: `Bearer ${key}` } });
+  const keys = ["first", "second", "third"];
+  for (const given of ["first", "third", "f", "firsx", "x".repeat(1000)]) {
+    digested.length = 0;
+    await checkKey(bearing(given), keys).catch(() => {});
+    // Every key, whichever matches, and by hashes: bytes in common say nothing.
+    assert.deepEqual(digested.toSorted(), [given, given, given, ...keys].toSorted());
+  }
+});
+
+test("what is kept is told apart by path, body, model and settings", async () => {
+  const build = { name: "m", version: "1", fingerprint: "f", dim: 4, created: 0 };
+  const settings = readSettings({}, "m");
+  const body = new TextEncoder().encode("{}");
+  const plain = ["/embed", body, build, settings];
+  const url = async (parts) => (await cacheKey(...parts)).url;
+  const others = [
+    ["/tokenize", body, build, settings],
+    ["/embed", new TextEncoder().encode("{ }"), build, settings],
+    ["/embed", body, { ...build, fingerprint: "g" }, settings],
+    ["/embed", body, { ...build, version: "2" }, settings],
+    ["/embed", body, build, readSettings({ MAX_TOKENS: "5" }, "m")],
+    ["/embed", body, build, readSettings({ MODEL_ALIASES: "n" }, "m")],
+  ];
+  const urls = await Promise.all([plain, ...others].map(url));
+  assert.equal(new Set(urls).size, urls.length);
+  assert.equal(await url(plain), urls[0]);
+});
+
 test("a body that stalls, and one that takes for ever", async () => {
   const stream = (pull) => new ReadableStream({ pull });
   const stalled = request(stream(() => new Promise(() => {})));
@@ -59,6 +96,18 @@ test("a body that stalls, and one that takes for ever", async () => {
     }),
   );
   await assert.rejects(readJson(dripping, 1000, { longestMs: 60 }), { code: "body_timeout" });
+});
+
+test("a body that breaks off is the client's leaving, or its fault", async () => {
+  const broken = () =>
+    new ReadableStream({
+      pull(controller) {
+        controller.error(new Error("invalid chunk"));
+      },
+    });
+  await assert.rejects(readJson(request(broken()), 1000), { code: "body_broken", status: 400 });
+  const left = { headers: request("").headers, body: broken(), signal: AbortSignal.abort() };
+  await assert.rejects(readJson(left, 1000), { code: "client_closed_request" });
 });
 
 test("brackets in strings are not depth", async () => {
