@@ -112,7 +112,7 @@ class Engine:
         """
         if isinstance(sentences, str):
             return self.embed(sentences)
-        from ._encode import encode
+        from .batches import encode
 
         texts = _checked(sentences)
         return encode(self, texts, batch_size, show_progress_bar, num_workers)
@@ -125,7 +125,7 @@ class Engine:
         No more than batch_size texts are held, or with num_workers twice as many a process. Raises
         as encode() does.
         """
-        from ._encode import encode_stream
+        from .batches import encode_stream
 
         return encode_stream(self, texts, batch_size, num_workers)
 

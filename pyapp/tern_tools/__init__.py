@@ -23,6 +23,7 @@ from .documents import Document
 from .pool import EnginePool
 from .search import SearchIndex
 from .search_types import Changes, Passage, Result
+from .sentence_model import SentenceModel
 from .sentences import split_sentences
 from .similarity import similarity
 
@@ -34,6 +35,7 @@ __all__ = [
     "Passage",
     "Result",
     "SearchIndex",
+    "SentenceModel",
     "classify",
     "similarity",
     "split_sentences",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tern_engine import Engine
+from tern_engine.batches import encode, encode_stream
 from tern_engine.errors import DisposedError
 
 from ._check import check
@@ -47,6 +48,9 @@ class EnginePool:
             first.fingerprint,
         )
 
+    def __repr__(self) -> str:
+        return f"<EnginePool of {len(self._engines)}: {self._engines[0]!r}>"
+
     @contextmanager
     def _borrowed(self) -> Iterator[Engine]:
         engine = self._idle.get()
@@ -63,12 +67,31 @@ class EnginePool:
     def embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """float32 [n, dim], shared out among the engines."""
         given = texts if isinstance(texts, (str, bytes)) else list(texts)  # refused by the engine
-        if isinstance(given, (str, bytes)) or len(given) <= _SHARE:
-            return self._share(given)
-        if self._disposed:
-            raise DisposedError("the pool was disposed, expected a live one: make another")
-        shares = [given[at : at + _SHARE] for at in range(0, len(given), _SHARE)]
-        return np.concatenate(list(self._threads.map(self._share, shares)))
+        return self._spread(given, _SHARE)
+
+    def encode(
+        self,
+        sentences: str | Sequence[str],
+        batch_size: int = _SHARE,
+        show_progress_bar: bool = False,
+    ) -> NDArray[np.float32]:
+        """As an Engine's, by all engines at once; each gets batch_size texts at a time."""
+        if isinstance(sentences, str):
+            vector: NDArray[np.float32] = self.embed(sentences)
+            return vector
+        engine, size = self._spreading(batch_size)
+        vectors: NDArray[np.float32] = encode(engine, list(sentences), size, show_progress_bar, 0)
+        return vectors
+
+    def encode_stream(self, texts: Iterable[str], batch_size: int = _SHARE) -> Iterator[Any]:
+        """As an Engine's, by all engines at once; each gets batch_size texts at a time."""
+        engine, size = self._spreading(batch_size)
+        return encode_stream(engine, texts, size, 0)
+
+    def tokenize(self, text: str) -> list[int]:
+        """As an Engine's."""
+        with self._borrowed() as engine:
+            return engine.tokenize(text)
 
     def token_count(self, text: str) -> tuple[int, bool]:
         """As an Engine's."""
@@ -82,7 +105,35 @@ class EnginePool:
         for engine in self._engines:
             engine.dispose()
 
+    def _spreading(self, batch_size: int) -> tuple[_Spreading, int]:
+        """An engine that takes a share for each of the pool's at a time, and how many texts."""
+        check(
+            type(batch_size) is int and batch_size > 0,
+            f"batch_size must be an int of 1 or more, found {batch_size!r}",
+        )
+        return _Spreading(self, batch_size), batch_size * len(self._engines)
+
+    def _spread(self, texts: Any, share: int) -> NDArray[np.float32]:
+        if isinstance(texts, (str, bytes)) or len(texts) <= share:
+            return self._share(texts)
+        if self._disposed:
+            raise DisposedError("the pool was disposed, expected a live one: make another")
+        shares = [texts[at : at + share] for at in range(0, len(texts), share)]
+        return np.concatenate(list(self._threads.map(self._share, shares)))
+
     def _share(self, texts: Any) -> NDArray[np.float32]:
         with self._borrowed() as engine:
             vectors: NDArray[np.float32] = engine.embed_batch(texts)
             return vectors
+
+
+class _Spreading:
+    """A pool that shares a batch out in shares of a given size."""
+
+    def __init__(self, pool: EnginePool, share: int) -> None:
+        self.dim = pool.dim
+        self._pool = pool
+        self._size = share
+
+    def embed_batch(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        return self._pool._spread(texts, self._size)

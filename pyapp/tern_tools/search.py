@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tern_engine.errors import DimensionError
+from tern_engine.errors import DimensionError, InvalidInputError
 
 from ._check import check
 from .documents import Document, read_documents
@@ -24,8 +24,7 @@ from .index_file import (
 from .passages import cut_passages
 from .search_types import Changes, Passage, Result, SearchEngine
 from .sentences import Range
-from .similarity import as_vector
-from .vectors import Table, VectorKind, join_tables, lengths, make_table
+from .vectors import Table, VectorKind, join_tables, lengths, make_table, unit_query
 
 # How far a vector's length may be from 1.
 _LENGTH_TOLERANCE = 0.001
@@ -43,8 +42,8 @@ class _Entry:
 class SearchIndex:
     """Documents, cut into passages, and a vector for each passage.
 
-    Saved to the same bytes and ranked with the same scores as by web/search.js. Its keyword half is
-    not here. Not to be changed by several threads at once.
+    Saved to the same bytes and ranked with the same scores as by web/search.js, by meaning only:
+    its keyword half is not here. Not to be changed by several threads at once.
     """
 
     def __init__(
@@ -179,17 +178,25 @@ class SearchIndex:
         query: Any,
         k: int = 10,
         *,
+        mode: str = "meaning",
         filter: Callable[[Document], bool] | None = None,
     ) -> list[Result]:
         """The at most `k` documents that fit a text or a vector best, best first.
 
-        Equal scores rank in the index's order. Raises InvalidInputError, DimensionError.
+        Equal scores rank in the index's order. "meaning" is the only mode: "keyword" and "hybrid",
+        which the browser's index has, are refused. Raises InvalidInputError, DimensionError.
         """
+        if mode != "meaning":
+            check(mode in ("keyword", "hybrid"), f'mode must be "meaning", found {mode!r}')
+            raise InvalidInputError(
+                f'mode is "{mode}", expected "meaning": the browser ranks keywords by MiniSearch, '
+                "and no Python library ranks as it does"
+            )
         check(type(k) is int and k > 0, f"k must be an int of 1 or more, found {k!r}")
         if isinstance(query, str):
             vector = self._checked([self._engine.embed(query)], 1)[0]
         else:
-            vector = _unit(query, self._engine.dim)
+            vector = unit_query(query, self._engine.dim)
         scores = self._joined().scores(vector)
         entries = [entry for entry in self._entries.values() if entry.ranges]
         if not entries:
@@ -279,20 +286,3 @@ class SearchIndex:
             self._entries[document.id] = _Entry(document, parts, entry_table)
             at += len(parts)
         self._table = table
-
-
-def _unit(query: Any, dim: int) -> NDArray[np.float32]:
-    """A vector that a caller gave, at length 1."""
-    vector = as_vector(query, "the query")
-    if len(vector) != dim:
-        raise DimensionError(
-            f"the query has {len(vector)} elements, the index's vectors have {dim}"
-        )
-    check(np.isfinite(vector).all(), "the query has an element that is not a finite number")
-    with np.errstate(over="ignore"):
-        length = float(lengths(vector[None])[0])
-    check(
-        0 < length < float("inf"),
-        f"the query is a vector of length {length}, which has no direction",
-    )
-    return (vector / length).astype(np.float32)

@@ -11,6 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from tern_engine.errors import DimensionError
+
+from ._check import check
+from .similarity import as_vector
 
 VectorKind = Literal["float32", "int8"]
 
@@ -138,3 +142,20 @@ def lengths(vectors: NDArray[Any]) -> NDArray[np.float64]:
     wide = vectors.astype(np.float64)
     squares: NDArray[np.float64] = np.add.accumulate(wide * wide, axis=1)[:, -1]
     return np.sqrt(squares)
+
+
+def unit_query(query: Any, dim: int) -> NDArray[np.float32]:
+    """A vector that a caller gave, at length 1."""
+    vector = as_vector(query, "the query")
+    if len(vector) != dim:
+        raise DimensionError(
+            f"the query has {len(vector)} elements, the index's vectors have {dim}"
+        )
+    check(np.isfinite(vector).all(), "the query has an element that is not a finite number")
+    with np.errstate(over="ignore"):
+        length = float(lengths(vector[None])[0])
+    check(
+        0 < length < float("inf"),
+        f"the query is a vector of length {length}, which has no direction",
+    )
+    return (vector / length).astype(np.float32)

@@ -303,6 +303,12 @@ def test_bad_queries_and_options() -> None:
         index.query([1e200] * 7)
     with pytest.raises(DimensionError):
         index.query([1.0] * 8)
+    assert index.query("x", mode="meaning") == index.query("x")
+    for mode in ("keyword", "hybrid"):
+        with pytest.raises(InvalidInputError, match=rf'"{mode}".*no Python library ranks as'):
+            index.query("x", mode=mode)
+    with pytest.raises(InvalidInputError, match='must be "meaning"'):
+        index.query("x", mode="semantic")
     with pytest.raises(InvalidInputError):
         SearchIndex(FakeEngine(), vectors="int4")
     with pytest.raises(InvalidInputError):

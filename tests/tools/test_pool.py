@@ -43,6 +43,32 @@ def test_batches_agree(serial: np.ndarray, pool: EnginePool) -> None:
     assert pool.embed_batch([]).shape == (0, pool.dim)
 
 
+def test_encode_shares_out(
+    serial: np.ndarray, pool: EnginePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """batch_size texts to an engine at a time, and all of them at once."""
+    sizes: list[int] = []
+    share = pool._share
+    monkeypatch.setattr(pool, "_share", lambda texts: sizes.append(len(texts)) or share(texts))
+    assert np.array_equal(pool.encode(TEXTS[:20], batch_size=5), serial[:20])
+    assert sizes == [5, 5, 5, 5]
+    taken: list[str] = []
+    vectors = pool.encode_stream((taken.append(text) or text for text in TEXTS), batch_size=4)
+    assert np.array_equal(next(vectors), serial[0])
+    assert len(taken) == 3 * 4
+    assert np.array_equal(np.stack([next(vectors) for _ in range(20)]), serial[1:21])
+    assert np.array_equal(pool.encode("a 0"), serial[0])
+    for bad in (0, "2"):
+        with pytest.raises(InvalidInputError, match="batch_size"):
+            pool.encode(TEXTS, bad)
+
+
+def test_small_methods(pool: EnginePool) -> None:
+    assert pool.tokenize("a sentence") == [101, 1037, 6251, 102]
+    assert pool.token_count("a sentence") == (4, False)
+    assert repr(pool).startswith("<EnginePool of 3: <Engine tern-engine-emb-int4")
+
+
 def test_it_stands_in_for_an_engine(pool: EnginePool) -> None:
     index = SearchIndex(pool)
     index.add([{"id": str(i), "text": text} for i, text in enumerate(TEXTS[:100])], batch_size=100)

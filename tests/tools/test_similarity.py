@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +14,8 @@ from tern_tools import classify, similarity
 
 ROOT = Path(__file__).parents[2]
 
-COMPARE = """
-import { readFileSync } from "node:fs";
-import { similarity } from "./web/similarity.js";
-import { classify } from "./web/classify.js";
-const { pairs, vectors, labels } = JSON.parse(readFileSync(0, "utf8"));
-const engine = { embedBatch: (texts) => texts.map((text) => Float32Array.from(vectors[text])) };
-console.log(JSON.stringify({
-  pairs: pairs.map(([a, b]) => similarity(a, b)),
-  classes: labels.map((each) =>
-    classify(engine, "text", each).map(({ label, score }) => [label, score])),
-}));
-"""
+# tests/js/golden-similarity.test.mjs reads the same file.
+GOLDEN = json.loads((ROOT / "tests" / "golden" / "similarity.json").read_text("utf-8"))
 
 
 class TableEngine:
@@ -39,28 +27,15 @@ class TableEngine:
 
 
 def test_bits_are_those_of_javascript() -> None:
-    random = np.random.default_rng(7)
-    pairs = [random.standard_normal((2, n)).tolist() for n in (1, 2, 3, 384, 1000)]
-    pairs += [[[1e300, 2e300], [3e-320, 1e-300]], [[0, 0], [1, 2]], [[1, 2], [-2, -4]], [[], []]]
-    names = ["text", "one", "two", "three", "four"]
-    vectors = {name: random.standard_normal(384).astype(np.float32).tolist() for name in names}
-    vectors["four"] = vectors["one"]
-    labels: list[Any] = [names[1:], [], {"x": ["one", "two"], "y": ["three"], "z": ["one", "two"]}]
-    node = shutil.which("node")
-    assert node
-    done = subprocess.run(
-        [node, "--input-type=module", "-e", COMPARE],
-        cwd=ROOT,
-        input=json.dumps({"pairs": pairs, "vectors": vectors, "labels": labels}),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    expected = json.loads(done.stdout)
-    assert [similarity(a, b) for a, b in pairs] == expected["pairs"]
-    engine = TableEngine(vectors)
-    found = [[list(hit) for hit in classify(engine, "text", each)] for each in labels]
-    assert found == expected["classes"]
+    assert len(GOLDEN["pairs"]) > 8
+    for pair in GOLDEN["pairs"]:
+        assert similarity(pair["a"], pair["b"]) == pair["cosine"]
+    engine = TableEngine(GOLDEN["vectors"])
+    assert len(GOLDEN["classes"]) > 3
+    for case in GOLDEN["classes"]:
+        threshold = case.get("threshold", -math.inf)
+        found = classify(engine, "text", case["labels"], threshold=threshold)
+        assert [list(hit) for hit in found] == case["ranking"]
 
 
 def test_similarity_refuses() -> None:

@@ -47,9 +47,12 @@ def test_contents(wheel: Path) -> None:
     stated = metadata.get_all("Requires-Dist") or []
     needs = {re.split("[<>=;]", each)[0]: each.partition("extra == ")[2] for each in stated}
     assert sorted(name for name, extra in needs.items() if not extra) == ["click", "numpy"]
-    assert set(metadata.get_all("Provides-Extra") or []) == {"bulk", "parquet", "stores"}
-    pins = (ROOT / "requirements" / "tools.txt").read_text().splitlines()
-    assert set(needs) <= {line.split("==")[0] for line in pins if "==" in line}
+    assert set(metadata.get_all("Provides-Extra") or []) == {
+        "bulk", "parquet", "sklearn", "stores",
+    }  # fmt: skip
+    pins = [(ROOT / "requirements" / f"{name}.txt").read_text() for name in ("tools", "python")]
+    lines = "\n".join(pins).splitlines()
+    assert set(needs) <= {line.split("==")[0] for line in lines if "==" in line}
 
 
 def test_build_py_builds_the_same_wheel(wheel: Path) -> None:
