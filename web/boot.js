@@ -5,7 +5,7 @@ import { Engine, bridgeError } from "./engine.js";
  * What the interpreter is made of; it can be posted to another thread.
  *
  * @typedef {object} PythonParts
- * @property {{name: string, url: string}} script pyodide.asm.mjs
+ * @property {import("./import-module.js").Script} script pyodide.asm.mjs
  * @property {Uint8Array<ArrayBuffer>} source its content
  * @property {WebAssembly.Module} wasm pyodide.asm.wasm
  * @property {Uint8Array} stdlib python_stdlib.zip

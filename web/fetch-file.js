@@ -29,10 +29,10 @@ import { sha256 } from "./sha256.js";
 const HTML_TYPES = /^(text\/html|application\/xhtml\+xml)\b/i;
 const HTML_START = /^\s*(<!doctype html|<html|<head|<\?xml)/i;
 
-// Files that once arrived broken. A broken answer may sit in the HTTP cache: ask past it.
-const broken = new Set();
-
 /**
+ * A file that came whole and wrong is asked for once more, past the HTTP caches on the way: one of them
+ * may hold a broken answer for good, and is to have the right one from then on.
+ *
  * @param {FileSpec} file
  * @param {FetchOptions} [options]
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
@@ -40,6 +40,21 @@ const broken = new Set();
  *   LOAD_TIMEOUT, ABORTED
  */
 export async function fetchFile(file, options = {}) {
+  try {
+    return await fetchOnce(file, options, file.revalidate ? "no-cache" : "default");
+  } catch (error) {
+    if (file.url.startsWith("file:") || !cameWrong(/** @type {TernError} */ (error))) throw error;
+    return fetchOnce(file, options, "reload");
+  }
+}
+
+/**
+ * @param {FileSpec} file
+ * @param {FetchOptions} options
+ * @param {RequestCache} cache
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function fetchOnce(file, options, cache) {
   const { signal, timeoutMs = 30_000 } = options;
   if (signal?.aborted) throw abortError(signal);
   const stall = stallTimer(timeoutMs);
@@ -50,12 +65,11 @@ export async function fetchFile(file, options = {}) {
   try {
     const body = file.url.startsWith("file:")
       ? await readLocal(file)
-      : await download(file, options, controller.signal, stall.touch);
+      : await download(file, options, cache, controller.signal, stall.touch);
     stall.clear();
     options.onBytes?.(body.length, body.length);
     await checkBody(file, body);
     if (signal?.aborted) throw abortError(signal);
-    broken.delete(file.url);
     return body;
   } catch (error) {
     if (signal?.aborted) throw abortError(signal);
@@ -63,7 +77,6 @@ export async function fetchFile(file, options = {}) {
       const message = `${label(file)} sent no bytes for ${timeoutMs} ms`;
       throw new TernError("LOAD_TIMEOUT", message, { cause: error });
     }
-    if (error instanceof TernError && error.code !== "LOAD_HTTP") broken.add(file.url);
     throw error;
   } finally {
     stall.clear();
@@ -73,17 +86,26 @@ export async function fetchFile(file, options = {}) {
 }
 
 /**
+ * Whether an answer came to its end, and was not the file. One that broke off has a cause.
+ *
+ * @param {TernError} error
+ */
+function cameWrong({ code, cause }) {
+  return code === "LOAD_INTEGRITY" || code === "LOAD_CONTENT" || (code === "LOAD_TRUNCATED" && cause === undefined);
+}
+
+/**
  * @param {FileSpec} file
  * @param {FetchOptions} options
+ * @param {RequestCache} cache
  * @param {AbortSignal} signal
  * @param {() => void} touch called when bytes came
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-async function download(file, { fetch = globalThis.fetch, onBytes }, signal, touch) {
+async function download(file, { fetch = globalThis.fetch, onBytes }, cache, signal, touch) {
   /** @type {Response} */
   let response;
   try {
-    const cache = broken.has(file.url) ? "reload" : file.revalidate ? "no-cache" : "default";
     response = await fetch(file.url, { signal, cache });
   } catch (error) {
     throw new TernError("LOAD_NETWORK", `${label(file)} could not be fetched: ${reason(error)}`, {

@@ -62,7 +62,7 @@ export async function start(target, signal, report, host) {
     return download;
   };
 
-  const python = pythonParts(own, get);
+  const python = pythonParts(own, get, target.timeoutMs);
   const rest = Promise.all([
     get(own.kernels).then(compileKernels),
     modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
@@ -97,17 +97,22 @@ function packagedFiles() {
 /**
  * @param {Omit<Awaited<ReturnType<typeof listFiles>>, "model">} files
  * @param {(file: import("./fetch-file.js").FileSpec) => Promise<Uint8Array<ArrayBuffer>>} get
+ * @param {number} timeoutMs
  * @returns {Promise<import("./boot.js").PythonParts>}
  */
-async function pythonParts(files, get) {
+async function pythonParts(files, get, timeoutMs) {
   const { name, url } = files["pyodide.asm.mjs"];
+  const start = performance.now();
   const [source, wasm, stdlib, archive] = await Promise.all([
     get(files["pyodide.asm.mjs"]),
     get(files["pyodide.asm.wasm"]).then((bytes) => WebAssembly.compile(bytes)),
     get(files["python_stdlib.zip"]),
     get(files.package),
   ]);
-  return { script: { name, url }, source, wasm, stdlib, archive };
+  // An import says nothing of its progress. Where it is a second download, it may take as long again
+  // as the first, and longer, but not for ever.
+  const patienceMs = timeoutMs + 4 * (performance.now() - start);
+  return { script: { name, url, patienceMs }, source, wasm, stdlib, archive };
 }
 
 /**

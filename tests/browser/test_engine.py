@@ -207,11 +207,38 @@ def test_a_broken_file_that_the_http_cache_was_told_to_keep(
     page.goto(f"{site.url}blank.html")
     site.answers[path] = broken
     assert load(page)["code"] == "LOAD_INTEGRITY"
+    assert site.requests.count(path) == 2
     del site.answers[path]
+    page.reload()  # a page that knows nothing of it
     assert load(page) == {"length": 384}
     page.reload()
     assert load(page) == {"length": 384}
+    assert site.requests.count(path) == 3
+    assert not any(asked.endswith((".br", ".gz")) for asked in site.requests)
+
+
+@pytest.mark.parametrize("policy", ["", STRICT], ids=["plain", "strict-csp"])
+@pytest.mark.parametrize("second", ["another script", "silence"])
+def test_a_script_that_is_another_one_the_second_time(
+    page: Page, site: Site, second: str, policy: str
+) -> None:
+    """Without an HTTP cache the browser asks again for what it is to import: it gets no trust."""
+    path = file_path("pyodide.asm.mjs")
+    whole = content((SITE / path[1:]).read_bytes(), "text/javascript")
+    other = content(b"export default async () => { document.title = 'wrong'; };", "text/javascript")
+    page.goto(f"{site.url}blank.html")
+    if policy:
+        site.headers["Content-Security-Policy"] = policy
+        page.reload()
+    answers = [whole, other if second == "another script" else stalled(b"export", 99_999)]
+    site.answers[path] = lambda handler: answers[min(site.requests.count(path), 2) - 1](handler)
+    result = load(page, timeoutMs=1000)
+    code = "LOAD_INTEGRITY" if second == "another script" else "LOAD_TIMEOUT"
+    assert result.get("code") == (code if policy else None)
+    assert page.title() == "blank"
     assert site.requests.count(path) == 2
+    del site.answers[path]
+    assert load(page) == {"length": 384}
 
 
 def test_a_model_url_of_the_users_own(page: Page, site: Site) -> None:

@@ -114,17 +114,26 @@ test("an abort, before or during: ABORTED, an AbortError as its cause", async ()
   }
 });
 
-test("a file that came broken is asked for past the HTTP cache, until it is whole", async () => {
-  const bodies = [BODY.subarray(0, 10), BODY, BODY];
-  const flaky = await serve({ "/model": (request, response) => answer(bodies.shift())(request, response) });
-  const seen = [];
-  const fetch = (url, init) => (seen.push(init.cache), globalThis.fetch(url, init));
-  const spec = { ...file(""), url: `${flaky.url}model` };
-  assert.equal((await failure("", { fetch }, spec)).code, "LOAD_TRUNCATED");
-  await fetchFile(spec, { fetch });
-  await fetchFile(spec, { fetch });
-  assert.deepEqual(seen, ["default", "reload", "default"]);
-  await flaky.close();
+test("a file that came whole and wrong is asked for once more, past the HTTP cache", async () => {
+  const page = (_request, response) => answer(HTML, "text/html")(_request, response);
+  for (const [first, second, code, caches] of [
+    [answer(BODY.subarray(0, 10)), answer(BODY), undefined, ["default", "reload"]],
+    [answer(Buffer.alloc(BODY.length)), answer(BODY), undefined, ["default", "reload"]],
+    [page, answer(BODY), undefined, ["default", "reload"]],
+    [page, answer(Buffer.alloc(BODY.length)), "LOAD_INTEGRITY", ["default", "reload"]],
+    [hangUp(BODY.subarray(0, 5000), BODY.length), answer(BODY), "LOAD_TRUNCATED", ["default"]],
+    [(_request, response) => response.writeHead(500).end(), answer(BODY), "LOAD_HTTP", ["default"]],
+  ]) {
+    const handlers = [first, second];
+    const flaky = await serve({ "/model": (request, response) => handlers.shift()(request, response) });
+    const seen = [];
+    const fetch = (url, init) => (seen.push(init.cache), globalThis.fetch(url, init));
+    const spec = { ...file(""), url: `${flaky.url}model` };
+    if (code === undefined) assert.deepEqual(Buffer.from(await fetchFile(spec, { fetch })), BODY);
+    else assert.equal((await failure("", { fetch }, spec)).code, code);
+    assert.deepEqual(seen, caches);
+    await flaky.close();
+  }
 });
 
 test("local files are read, checked, and missed with a typed error", async () => {
