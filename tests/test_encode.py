@@ -118,7 +118,7 @@ def test_processes(engine: Engine, alone: np.ndarray) -> None:
     assert texts.taken <= 20 + 2 * 5
     del vectors  # ends the process
     with pytest.raises(InvalidInputError, match="str"):
-        engine.encode(["fine", 7], num_workers=1)
+        engine.encode(["fine", 7], num_workers=1)  # type: ignore[list-item]
 
 
 def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
