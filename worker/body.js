@@ -124,7 +124,8 @@ async function readBytes(request, maxBytes, share, { stallMs = STALL_MS, longest
   } catch (error) {
     reader.cancel().catch(() => {});
     if (error instanceof HttpError) throw error;
-    if (request.signal.aborted) {
+    // workerd marks a lost connection so; other errors are those of a body that it cannot read.
+    if (/** @type {any} */ (error)?.retryable) {
       throw new HttpError("client_closed_request", "The client went away before the answer.");
     }
     throw new HttpError("body_broken", "The body is not as long, or not in such chunks, as was said.", {

@@ -99,14 +99,15 @@ test("a body that stalls, and one that takes for ever", async () => {
 });
 
 test("a body that breaks off is the client's leaving, or its fault", async () => {
-  const broken = () =>
+  const broken = (error) =>
     new ReadableStream({
       pull(controller) {
-        controller.error(new Error("invalid chunk"));
+        controller.error(error);
       },
     });
-  await assert.rejects(readJson(request(broken()), 1000), { code: "body_broken", status: 400 });
-  const left = { headers: request("").headers, body: broken(), signal: AbortSignal.abort() };
+  const garbled = request(broken(new Error("internal error")));
+  await assert.rejects(readJson(garbled, 1000), { code: "body_broken", status: 400 });
+  const left = request(broken(Object.assign(new Error("lost"), { retryable: true })));
   await assert.rejects(readJson(left, 1000), { code: "client_closed_request" });
 });
 
