@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -88,6 +88,11 @@ class ParquetWriter:
         """Write what is waiting, and the footer."""
         self._flush()
         self._writer.close()
+
+    def close(self) -> None:
+        """Release what a writer that is not to be finished holds; the file is of no use."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
 
     def _flush(self) -> None:
         if self._waiting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,12 @@ def make_part(job: Job, part: Part) -> int:
     schema = job_schema(job, read, engine)
     rows = 0
     try:
-        with whole_file(path) as file:
-            writer = ParquetWriter(file, schema, job.output)
+        with (
+            whole_file(path) as file,
+            closing(ParquetWriter(file, schema, job.output)) as writer,
+        ):
             for batch in _embedded(job, part, engine):
-                writer.write(batch.select(schema.names).cast(schema))
+                writer.write(batch.select(schema.names))
                 rows += len(batch)
             check(rows == part.stop - part.start, f"{part.file} has fewer rows than before")
             writer.finish()
