@@ -72,7 +72,7 @@ def test_spans_are_runs_of_content_words() -> None:
     in_order = 0
     for cut in made:
         parts = cut.split()
-        assert parts[-1] in words and parts[-1] not in {"the", "of", "was", "over"}
+        assert parts[-1] in words and parts[-1] not in {"the", "of", "was"}
         in_order += cut in text.lower()
     assert in_order > len(made) / 2
     assert span("too short", rng) is None
