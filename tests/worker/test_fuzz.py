@@ -21,7 +21,8 @@ FIELDS = [
 ]  # fmt: skip
 TEXTS = [
     "", " ", "a small boat", "\ud800", "a\udfffb", "\x00", "\u2028", "ﷺ" * 50, "👩‍👩‍👧" * 40,
-    "[MASK]", "é" * 300, "\u0301" * 500, "１２３", "word " * 300, "\U000e0001", "\u202e", "__proto__", "NaN",
+    "[MASK]", "é" * 300, "\u0301" * 500, "１２３", "word " * 300, "\U000e0001", "\u202e",
+    "__proto__", "NaN",
 ]  # fmt: skip
 NUMBERS: list[Any] = [
     0,
@@ -92,7 +93,7 @@ def body(chance: random.Random, path: str) -> bytes:
     )
     if chance.random() < 0.2:  # broken at a few places
         for _ in range(chance.choice([1, 1, 3])):
-            at = chance.randrange(len(written))
+            at = chance.randrange(len(written) + 1)
             written[at : at + chance.choice([0, 1, 5])] = chance.randbytes(chance.choice([0, 1, 3]))
     return bytes(written)
 
