@@ -19,7 +19,7 @@ from training.eval.report import kept_results, table
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = ROOT / "assets" / "MODEL_CARD.md"
-TEMPLATE = Path(__file__).with_name("card_template.md")
+TEMPLATE = Path(__file__).with_name("card_template.txt")
 PUBLISHED = Path(__file__).with_name("published.json")
 TEACHER = "teacher"
 KEPT_OUT = (
