@@ -1,5 +1,5 @@
 /** Zero-shot and few-shot classification: which of some labels is nearest in meaning to a text. */
-import { checkInput, describe } from "./errors.js";
+import { checkInput, checkOptionNames, describe } from "./errors.js";
 import { similarity } from "./similarity.js";
 
 /**
@@ -42,7 +42,13 @@ import { similarity } from "./similarity.js";
  * @param {ClassifyOptions} [options]
  * @returns {LabelScore[] | Promise<LabelScore[]>}
  */
-export function classify(engine, text, labels, { threshold = -Infinity } = {}) {
+export function classify(engine, text, labels, options = {}) {
+  checkInput(
+    typeof engine?.embedBatch === "function",
+    `classify takes an engine first, found ${describe(engine)}; engine.classify(text, labels) does without`,
+  );
+  checkOptionNames(options, ["threshold"], "classify");
+  const { threshold = -Infinity } = options;
   checkInput(typeof text === "string", `text must be a string, found ${describe(text)}`);
   checkInput(
     typeof threshold === "number" && !Number.isNaN(threshold),

@@ -39,6 +39,8 @@ export class Embedder {
    */
   constructor(engine) {
     checkInput(typeof engine === "object" && engine !== null, `an engine is needed, found ${describe(engine)}`);
+    const isPromise = typeof (/** @type {any} */ (engine).then) === "function";
+    checkInput(!isPromise, "an engine is needed, found a promise: await load(…) first");
     const { dim, fingerprint, embed, embedBatch, tokenCount } = engine;
     checkInput(
       Number.isInteger(dim) && dim >= 1 && dim <= 65535,

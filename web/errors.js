@@ -48,6 +48,18 @@ export function checkInput(condition, message) {
 }
 
 /**
+ * Refuses a misspelt option, which would do nothing.
+ *
+ * @param {object} options
+ * @param {readonly string[]} known
+ * @param {string} what takes them
+ */
+export function checkOptionNames(options, known, what) {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  checkInput(unknown === undefined, `${what} has no option ${unknown}, only ${known.join(", ")}`);
+}
+
+/**
  * Says what a value is, for messages: "a number", "null", "an Array".
  *
  * @param {unknown} value

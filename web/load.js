@@ -1,7 +1,7 @@
 /**
  * `load`: what callers ask for, and how loads of the same thing are shared while they are under way.
  */
-import { abortError, checkInput, describe } from "./errors.js";
+import { abortError, checkInput, checkOptionNames, describe } from "./errors.js";
 import { absoluteUrl, hardwareThreads } from "./host.js";
 import { FOLDER } from "./packaged.js";
 import { HOST, start } from "./start.js";
@@ -31,6 +31,8 @@ import { HOST, start } from "./start.js";
  *   WorkerEngine
  */
 
+const OPTIONS = ["baseUrl", "model", "signal", "onProgress", "timeoutMs", "worker"];
+const WORKER_OPTIONS = ["pool", "url"];
 // Each worker has an interpreter of its own, of some 80 MB.
 const MOST_WORKERS = 8;
 
@@ -128,7 +130,8 @@ export function createLoad(host = HOST) {
 
 /** @param {LoadOptions} options */
 function checkOptions(options) {
-  checkInput(typeof options === "object" && options !== null, "load takes an object of options");
+  checkInput(typeof options === "object" && options !== null, `load takes an object of options, found ${describe(options)}`);
+  checkOptionNames(options, OPTIONS, "load");
   const { baseUrl, model, signal, onProgress, timeoutMs, worker } = options;
   const isLocation = (/** @type {unknown} */ value) => typeof value === "string" || value instanceof URL;
   checkInput(
@@ -156,6 +159,7 @@ function checkOptions(options) {
     typeof worker === "object" && worker !== null,
     `worker must be a boolean or an object, found ${describe(worker)}`,
   );
+  checkOptionNames(worker, WORKER_OPTIONS, "worker");
   const { pool, url } = worker;
   checkInput(
     pool === undefined || pool === true || (Number.isInteger(pool) && pool > 0),

@@ -1,6 +1,6 @@
 /** A query, from what the caller asked to results with passages and highlights. */
 import { CodePoints } from "./code-points.js";
-import { TernError, checkInput, describe } from "./errors.js";
+import { TernError, checkInput, checkOptionNames, describe } from "./errors.js";
 import { Best, RRF_DEPTH, bestOfDocuments, fuse } from "./fusion.js";
 import { Pacer } from "./pace.js";
 import { sentencesOf } from "./sentences.js";
@@ -10,6 +10,8 @@ import { highlightsOf, wordsOf } from "./words.js";
 /** @typedef {import("./documents.js").Document} Document */
 /** @typedef {import("./fusion.js").Hit} Hit */
 /** @typedef {"meaning" | "keyword" | "hybrid"} Mode */
+
+const OPTIONS = ["k", "mode", "filter", "vector", "bestSentence", "signal"];
 
 /**
  * @typedef {object} QueryOptions
@@ -45,6 +47,7 @@ import { highlightsOf, wordsOf } from "./words.js";
  * @returns {Promise<Result[]>}
  */
 export async function runQuery(query, options = {}, { embedder, rows, keywords }) {
+  checkOptionNames(options, OPTIONS, "query");
   const { k = 10, mode = "meaning", filter, signal, bestSentence = false } = options;
   const text = typeof query === "string" ? query : null;
   const given = typeof query === "string" ? options.vector : query;

@@ -2,7 +2,7 @@
 import { readDocuments } from "./documents.js";
 import { Embedder } from "./embedder.js";
 import { Entry } from "./entries.js";
-import { checkInput, describe } from "./errors.js";
+import { checkInput, checkOptionNames, describe } from "./errors.js";
 import { bytesOf, readIndex, writeIndex } from "./index-file.js";
 import { embedDocuments } from "./indexing.js";
 import { Keywords } from "./keywords.js";
@@ -46,7 +46,9 @@ export class SearchIndex {
    * @param {IndexOptions} [options]
    * @throws {TernError} INVALID_INPUT
    */
-  constructor(engine, { vectors = "float32", passageTokens } = {}) {
+  constructor(engine, options = {}) {
+    checkOptionNames(options, ["vectors", "passageTokens"], "SearchIndex");
+    const { vectors = "float32", passageTokens } = options;
     const embedder = new Embedder(engine);
     const limit = passageTokens ?? embedder.tokenLimit;
     checkInput(
@@ -239,7 +241,9 @@ export class SearchIndex {
    * @param {(id: string) => boolean} isWelcome
    * @returns {Promise<void>}
    */
-  async #put(documents, { signal, onProgress, batchSize } = {}, isWelcome) {
+  async #put(documents, options = {}, isWelcome) {
+    checkOptionNames(options, ["signal", "onProgress", "batchSize"], "adding documents");
+    const { signal, onProgress, batchSize } = options;
     checkInput(
       batchSize === undefined || (Number.isInteger(batchSize) && batchSize > 0),
       `batchSize must be a positive integer, found ${batchSize}`,

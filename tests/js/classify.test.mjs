@@ -51,4 +51,8 @@ test("what is no text, label or example: INVALID_INPUT, and nothing is embedded"
     assert.throws(() => classify(never, "text", labels), code("INVALID_INPUT"));
   }
   assert.throws(() => classify(never, 7, ["a"]), code("INVALID_INPUT"));
+  assert.throws(() => classify(never, "text", ["a"], { treshold: 1 }), /no option treshold, only threshold/);
+  for (const wrong of ["text", undefined, Promise.resolve(never)]) {
+    assert.throws(() => classify(/** @type {any} */ (wrong), "text", ["a"]), code("INVALID_INPUT"));
+  }
 });

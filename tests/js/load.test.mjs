@@ -255,10 +255,13 @@ test("options of the wrong type: INVALID_INPUT", async () => {
     { timeoutMs: 0 },
     { timeoutMs: NaN },
     { timeoutMs: "1s" },
+    { onprogress: () => {} },
+    { worker: { pools: 2 } },
   ]) {
     assert.equal((await failure(load({ ...options, ...wrong }))).code, "INVALID_INPUT", JSON.stringify(wrong));
   }
   assert.equal((await failure(load(null))).code, "INVALID_INPUT");
+  assert.match((await failure(load({ modelUrl: "a" }))).message, /no option modelUrl, only baseUrl, model, /);
 });
 
 test("every code in the list has a meaning", () => {

@@ -240,15 +240,18 @@ test("what is invalid is refused before anything is added", async () => {
     await assert.rejects(index.add(bad), code("INVALID_INPUT"));
   }
   await assert.rejects(index.add(doc("x", "fine"), { batchSize: 0 }), code("INVALID_INPUT"));
+  await assert.rejects(index.add(doc("x", "fine"), { batch: 8 }), code("INVALID_INPUT"));
+  assert.throws(() => new SearchIndex(engine, { vector: "int8" }), /no option vector, only vectors, passageTokens/);
   await assert.rejects(index.remove(7), code("INVALID_INPUT"));
   assert.equal(index.size, 3);
-  const queries = [["a", { k: 0 }], ["a", { k: 1.5 }], ["a", { mode: "both" }], ["a", { filter: true }], [7], [null], [{}],
+  const queries = [["a", { k: 0 }], ["a", { k: 1.5 }], ["a", { mode: "both" }], ["a", { filter: true }], ["a", { topK: 3 }], [7], [null], [{}],
     [new Float32Array(16)], [new Float32Array(16).fill(NaN)], [embedText("a", 16), { mode: "hybrid" }], [new Array(16).fill("1")]]; // prettier-ignore
   for (const [query, options] of queries) await assert.rejects(index.query(query, options), code("INVALID_INPUT"));
   await assert.rejects(index.query(new Float32Array(15)), code("DIMENSION"));
   const strange = [undefined, null, {}, { ...engine, dim: 0 }, { ...engine, fingerprint: "F".repeat(64) }, { ...engine, tokenCount: undefined },
     { ...engine, embed: undefined, embedBatch: undefined }, { ...engine, maxSeqLen: undefined }]; // prettier-ignore
   for (const value of strange) assert.throws(() => new SearchIndex(value), code("INVALID_INPUT"));
+  assert.throws(() => new SearchIndex(Promise.resolve(engine)), /found a promise: await load/);
   assert.throws(() => new SearchIndex(engine, { vectors: "int4" }), code("INVALID_INPUT"));
   assert.throws(() => new SearchIndex(engine, { passageTokens: 2 }), code("INVALID_INPUT"));
 });
