@@ -4,12 +4,14 @@
  * GET /probe
  *   generated  every attempt to make code at run time, also one that was caught
  *   memories   bytes of every WebAssembly memory
+ *   entropy    bytes of randomness that were drawn from the host
  * GET /attempts makes such attempts itself: what the probe noted, and how the runtime refused them
  */
 import worker from "./worker.js";
 
 const generated = [];
 const memories = new Set();
+let entropy = 0;
 
 /**
  * @param {any} holder
@@ -60,6 +62,12 @@ for (const name of ["Module", "compile", "compileStreaming", "instantiateStreami
 }
 for (const name of ["eval", "Function"]) watch(globalThis, name);
 
+const { getRandomValues } = Crypto.prototype;
+Crypto.prototype.getRandomValues = function (array) {
+  entropy += array.byteLength;
+  return getRandomValues.call(this, array);
+};
+
 async function attempt() {
   const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
   const tries = [
@@ -86,6 +94,7 @@ export default {
     const { pathname } = new URL(request.url);
     if (pathname === "/attempts") return Response.json(await attempt());
     if (pathname !== "/probe") return worker.fetch(request, env, context);
-    return Response.json({ generated, memories: [...memories].map((m) => m.buffer.byteLength) });
+    const sizes = [...memories].map((memory) => memory.buffer.byteLength);
+    return Response.json({ generated, memories: sizes, entropy });
   },
 };

@@ -29,9 +29,9 @@ MEMORY_LIMIT = 128 * 1024 * 1024
 HEAP_MEGABYTES = 32
 
 
-def observed_script(folder: Path) -> Path:
+def observed_script(folder: Path, built: Path = BUILT / "script") -> Path:
     """The built script with probe.js beside it."""
-    script = Path(shutil.copytree(BUILT / "script", folder / "script"))
+    script = Path(shutil.copytree(built, folder / "script"))
     shutil.copy(Path(__file__).with_name("probe.js"), script)
     return script
 
@@ -75,7 +75,7 @@ def test_golden_ids(server: Server) -> None:
 
 def test_no_code_is_made_at_run_time(observed: Server) -> None:
     """The probe notes every attempt, and the runtime would refuse it; there is none."""
-    assert get(observed, "/probe").json() == {"generated": [], "memories": []}
+    assert get(observed, "/probe").json() == {"generated": [], "memories": [], "entropy": 0}
     for path, content in (
         ("/v1/embeddings", {"model": MODEL, "input": TEXTS}),
         ("/tokenize", {"text": "a"}),

@@ -11,8 +11,11 @@ import pytest
 
 from tests.worker.client import MODEL, embed, get, post
 from tests.worker.servers import ROOT, Server, workerd
-from tests.worker.test_runtime import GOLDEN, TEXTS, cpu_seconds
+from tests.worker.test_runtime import GOLDEN, TEXTS, cpu_seconds, observed_script
 from tools.worker import MOST_ASSET_BYTES, assemble
+
+# What random.seed() takes: the state of Python's generator.
+SEED_BYTES = 624 * 4
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,16 @@ def test_the_same_bits(
             f"{everything:.2f} s with V8's helpers",
             end="",
         )
+
+
+def test_randomness_is_drawn_anew(built: Built, tmp_path: Path) -> None:
+    """Each start seeds Python's random numbers from the host; tests/js/worker/snapshot.test.mjs
+    shows what they are with and without it."""
+    script = observed_script(tmp_path, built.script)
+    with workerd(tmp_path, script=script, assets=built.assets, main="probe.js") as running:
+        assert get(running, "/probe").json()["entropy"] == 0
+        embed(running, ["a small boat"])
+        assert get(running, "/probe").json()["entropy"] >= SEED_BYTES
 
 
 def test_a_snapshot_of_another_build_is_refused(built: Built, tmp_path: Path) -> None:

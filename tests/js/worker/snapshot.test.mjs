@@ -1,4 +1,7 @@
-/** Interpreters that go on from one snapshot draw the same numbers, unless they are seeded anew. */
+/**
+ * Interpreters that go on from one snapshot draw the same numbers, unless they are seeded anew; and
+ * no two snapshots share the seed of Python's hashes.
+ */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,32 +15,40 @@ import { reseed } from "../../../worker/reseed.js";
 
 const pathOf = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const pythonZip = pathOf("dist/worker/assets/python.zip");
+const pyodide = pathOf("node_modules/pyodide");
+const wasm = await WebAssembly.compile(readFileSync(`${pyodide}/pyodide.asm.wasm`));
 
-test("numbers are shared without reseeding, and not with it", async () => {
+/** @returns {() => Promise<any>} starts an interpreter from a snapshot of its own */
+function makeSnapshot() {
   const folder = mkdtempSync(join(tmpdir(), "tern-snapshot-"));
   try {
     const out = join(folder, "snapshot.bin");
     const script = pathOf("worker/build/snapshot.mjs");
-    const printed = execFileSync("node", [script, pathOf("node_modules/pyodide"), pythonZip, out]);
-    const { id, memoryBytes } = JSON.parse(printed.toString());
-    const bytes = new Uint8Array(readFileSync(out));
-    const wasm = await WebAssembly.compile(readFileSync(pathOf("node_modules/pyodide/pyodide.asm.wasm")));
-    const start = () =>
-      bootPyodide({
-        createModule,
-        wasm,
-        stdlib: new Uint8Array(readFileSync(pythonZip)),
-        snapshot: { bytes, memoryBytes },
-        snapshotId: id,
-      });
-    const draw = (python) => python.pyimport("random").random();
-    const [one, two, three, four] = [await start(), await start(), await start(), await start()];
-    assert.equal(draw(one), draw(two));
-    reseed(three);
-    reseed(four);
-    const drawn = [draw(three), draw(four), draw(one)];
-    assert.equal(new Set(drawn).size, 3);
+    const { id, memoryBytes } = JSON.parse(String(execFileSync("node", [script, pyodide, pythonZip, out])));
+    const snapshot = { bytes: new Uint8Array(readFileSync(out)), memoryBytes };
+    const stdlib = new Uint8Array(readFileSync(pythonZip));
+    return () => bootPyodide({ createModule, wasm, stdlib, snapshot, snapshotId: id });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const start = makeSnapshot();
+const startOther = makeSnapshot();
+
+test("numbers are shared without reseeding, and not with it", async () => {
+  const draw = (python) => python.pyimport("random").random();
+  const [one, two, three, four] = [await start(), await start(), await start(), await start()];
+  assert.equal(draw(one), draw(two));
+  reseed(three);
+  reseed(four);
+  const drawn = [draw(three), draw(four), draw(one)];
+  assert.equal(new Set(drawn).size, 3);
+});
+
+test("each build has a seed of its own for Python's hashes", async () => {
+  const hash = (python) => python.pyimport("builtins").hash("text");
+  const [one, same, other] = [await start(), await start(), await startOther()];
+  assert.equal(hash(one), hash(same));
+  assert.notEqual(hash(one), hash(other));
 });
