@@ -26,7 +26,7 @@ from tern_engine.format import EMBEDDING_FORMATS
 from training.distill.corpus import read_plan
 from training.distill.paths import cache_dir, data_dir
 from training.distill.textkeys import held_out_queries
-from training.eval import looks
+from training.eval import card, looks
 from training.eval.encoders import open_encoder
 from training.eval.inputs import SETS, check_inputs, chosen_sets
 from training.eval.report import FOLDER, write_report
@@ -137,12 +137,17 @@ def main() -> None:
 
 
 def keep(result: dict[str, Any], name: str, folder: Path) -> None:
-    """Write results/NAME.json, renew RESULTS.md and carry over the looks, all in `folder`."""
+    """Write results/NAME.json, renew RESULTS.md and carry over the looks, all in `folder`.
+
+    In the repository's own folder the model card, which is made of them, is renewed too.
+    """
     (folder / "results").mkdir(parents=True, exist_ok=True)
     path = folder / "results" / f"{name}.json"
     path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
     write_report(folder)
     looks.carry_over(cache_dir(), folder / looks.NAME)
+    if folder == FOLDER:
+        card.write()
 
 
 if __name__ == "__main__":

@@ -207,15 +207,19 @@ def _by_model(parts: dict[str, str]) -> str:
     return "\n\n".join(f"`{name}`:\n\n{text}" for name, text in parts.items())
 
 
+def write() -> None:
+    """Renew the committed card."""
+    CARD.write_text(card(), "utf-8")
+
+
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
-    text = card()
     if given.check:
-        return int(not CARD.exists() or CARD.read_text("utf-8") != text)
-    CARD.write_text(text, "utf-8")
+        return int(not CARD.exists() or CARD.read_text("utf-8") != card())
+    write()
     return 0
 
 
