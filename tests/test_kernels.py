@@ -90,7 +90,7 @@ def test_quantize_with_layer_norm(bench: Bench) -> None:
     x = rng.normal(-1, 3, (6, 32)).astype(np.float32)
     gamma, beta = rng.normal(1, 0.5, (2, 32)).astype(np.float32)
     linear = BitLinear(bench, ternary(rng, 4, 32), 1.0, np.zeros(4, np.float32))
-    parameters = (bench.put(gamma), bench.put(beta), bench.space(128))
+    parameters = (bench.put(gamma), bench.put(beta), bench.space(4 * 128))
     lines = linear.instructions(bench.put(x), bench.space(96), _ops.MODE_STORE, parameters)
     bench.run(lines, [6])
     codes, _ = quantized(norm(x) * gamma + beta)

@@ -68,7 +68,7 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
             "rows": "u32 [chunk], which rows of the chunk to take, or 0 for all",
             "gamma": "f32 [columns], or 0 for none",
             "beta": "f32 [columns], with gamma",
-            "row": "f32 [columns], scratch, with gamma",
+            "row": "f32 [4][columns], scratch, with gamma",
             "codes": "i16 tiles [chunk][padded], see quantize.c",
             "inverse_scale": "f32 [chunk], 1 / s_x",
             "bounds": "struct bounds [chunk]",

@@ -18,6 +18,10 @@ CHUNK_ROWS = 32
 MAX_TEXTS = 64  # texts of one call
 REMEMBERED = 1024  # tokens whose layer-1 q, k, v are kept; a power of two
 MIN_ROW_CAPACITY = 512  # tokens of one call, or the longest text when that is more
+# Floats between the rows of `hidden`: 16 rows 4 KB apart would all compete for the same 8 lines of
+# the first cache.
+HIDDEN_GAP = 16
+TILE_ROWS = 4  # rows that quantize.c treats at a time
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class Scratch:
 
     lengths u32 [MAX_TEXTS], then at once ids u32 [rows]; x [rows][d]; qkv [rows][3][heads][head];
     fresh [chunk][3][heads][head]; missing u32 [chunk]; keys u32 [REMEMBERED];
-    values [REMEMBERED][3][heads][head]; mixed [rows][d]; hidden [chunk][ffn]; row [d];
+    values [REMEMBERED][3][heads][head]; mixed [rows][d]; hidden [chunk][ffn + HIDDEN_GAP];
+    row [TILE_ROWS][d];
     codes i16 [chunk][padded columns];
     inverse_scale [chunk]; bounds u32 [chunk][2]; narrow i16 and wide i32 [widest output][16];
     attention see attention.c;
@@ -76,8 +81,8 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
         keys=layout.place(4 * REMEMBERED),
         values=layout.place(4 * REMEMBERED * qkv),
         mixed=layout.place(4 * rows * d),
-        hidden=layout.place(4 * CHUNK_ROWS * ffn),
-        row=layout.place(4 * d),
+        hidden=layout.place(4 * CHUNK_ROWS * (ffn + HIDDEN_GAP)),
+        row=layout.place(4 * TILE_ROWS * d),
         codes=layout.place(2 * CHUNK_ROWS * round_up(max(d, ffn), 32)),
         inverse_scale=layout.place(4 * CHUNK_ROWS),
         bounds=layout.place(8 * CHUNK_ROWS),
@@ -93,6 +98,7 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
     """The program: one list of words an instruction."""
     header, weights = model.header, model.weights
     d, ffn = header.d_model, header.ffn_dim
+    hidden_stride = ffn + HIDDEN_GAP
     program: list[list[int]] = []
 
     def rows(*instructions: list[int]) -> None:
@@ -106,10 +112,11 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
         norm: Norm | None = None,
         local: bool = False,
         only: int = 0,
+        stride: int = 0,
     ) -> list[int]:
         return _ops.quantize(
             source=source,
-            stride=columns,
+            stride=stride or columns,
             source_local=int(local),
             rows=only,
             gamma=norm.gamma if norm else 0,
@@ -122,7 +129,9 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             padded=round_up(columns, 32),
         )
 
-    def product(linear: Linear, target: int, mode: int, *, local: bool = False) -> list[int]:
+    def product(
+        linear: Linear, target: int, mode: int, *, local: bool = False, stride: int = 0
+    ) -> list[int]:
         return _ops.product(
             codes=at.codes,
             inverse_scale=at.inverse_scale,
@@ -134,7 +143,7 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             inverse_weight=linear.inverse_scale,
             bias=linear.bias,
             target=target,
-            stride=linear.outputs,
+            stride=stride or linear.outputs,
             target_local=int(local),
             columns=linear.columns,
             outputs=linear.outputs,
@@ -182,8 +191,8 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             quantize(at.mixed, d),
             product(layer.out, at.x, _ops.MODE_ADD),
             quantize(at.x, d, norm=layer.ln_2),
-            product(layer.up, at.hidden, _ops.MODE_GELU, local=True),
-            quantize(at.hidden, ffn, local=True),
+            product(layer.up, at.hidden, _ops.MODE_GELU, local=True, stride=hidden_stride),
+            quantize(at.hidden, ffn, local=True, stride=hidden_stride),
             product(layer.down, at.x, _ops.MODE_ADD),
         )
 

@@ -43,7 +43,7 @@ static int remember_fits(const struct remember_operands *o, const struct limits 
 static int quantize_fits(const struct quantize_operands *o, const struct limits *l) {
     uint64_t rows = o->source_local ? l->chunk : l->rows, row = 4ull * o->columns;
     int norm = o->gamma == 0 || (aligned(l, o->gamma, row) && aligned(l, o->beta, row) &&
-                                 aligned(l, o->row, row));
+                                 aligned(l, o->row, 4 * row));
     int list = o->rows == 0 || aligned(l, o->rows, 4 * l->chunk);
     return norm && list && l->chunk && o->columns % 4 == 0 && o->padded % 32 == 0 &&
            o->padded >= o->columns && o->stride >= o->columns &&

@@ -24,7 +24,7 @@ typedef v128_t vec;  // 4 x f32, 4 x i32, 8 x i16 or 16 x i8, as the operation r
 // that these read memory: put BARRIER between them and stores to what they read.
 #define LOAD_AT(pointer, offset) INSTRUCTION(vec, "v128.load", pointer, offset)
 #define LOAD_SPLAT_AT(pointer, offset) INSTRUCTION(vec, "v128.load32_splat", pointer, offset)
-#define LOAD_U16_AT(pointer, offset) INSTRUCTION(uint32_t, "i32.load16_u", pointer, offset)
+#define LOAD_U32_AT(pointer, offset) INSTRUCTION(uint32_t, "i32.load", pointer, offset)
 #define BARRIER __asm__ volatile("" ::: "memory")
 #define INSTRUCTION(type, name, pointer, offset)                                        \
     ({                                                                                  \
@@ -69,22 +69,25 @@ INLINE float row_sum(const float *x, uint32_t n) {
 INLINE struct moments moments_about(const float *x, uint32_t n, float sum, float *largest) {
     float mean = sum / (float)n;
     vec center = SPLAT(mean);
-    vec squares[4] = {ZERO, ZERO, ZERO, ZERO}, bound = ZERO;
+    vec squares[4] = {ZERO, ZERO, ZERO, ZERO}, top[2] = {ZERO, ZERO}, bottom[2] = {ZERO, ZERO};
     uint32_t k = 0;
     for (; k + 16 <= n; k += 16) {
         UNROLL for (int j = 0; j < 4; j++) {
             vec d = SUB(LOAD(x + k + 4 * j), center);
             squares[j] = ADD(squares[j], MUL(d, d));
-            bound = wasm_f32x4_pmax(bound, wasm_f32x4_abs(d));
+            top[j % 2] = wasm_f32x4_pmax(top[j % 2], d);
+            bottom[j % 2] = wasm_f32x4_pmin(bottom[j % 2], d);
         }
     }
     for (; k < n; k += 4) {
         vec d = SUB(LOAD(x + k), center);
         squares[0] = ADD(squares[0], MUL(d, d));
-        bound = wasm_f32x4_pmax(bound, wasm_f32x4_abs(d));
+        top[0] = wasm_f32x4_pmax(top[0], d);
+        bottom[0] = wasm_f32x4_pmin(bottom[0], d);
     }
     vec total = ADD(ADD(squares[0], squares[1]), ADD(squares[2], squares[3]));
-    *largest = lane_max(bound);
+    vec below = wasm_f32x4_neg(wasm_f32x4_pmin(bottom[0], bottom[1]));
+    *largest = lane_max(wasm_f32x4_pmax(wasm_f32x4_pmax(top[0], top[1]), below));
     float variance = lane_sum(total) / (float)n;
     return (struct moments){mean, 1.0f / __builtin_sqrtf(variance + LAYER_NORM_EPS)};
 }

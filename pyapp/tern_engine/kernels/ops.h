@@ -67,7 +67,7 @@ struct quantize_operands {
     uint32_t rows;  // u32 [chunk], which rows of the chunk to take, or 0 for all
     uint32_t gamma;  // f32 [columns], or 0 for none
     uint32_t beta;  // f32 [columns], with gamma
-    uint32_t row;  // f32 [columns], scratch, with gamma
+    uint32_t row;  // f32 [4][columns], scratch, with gamma
     uint32_t codes;  // i16 tiles [chunk][padded], see quantize.c
     uint32_t inverse_scale;  // f32 [chunk], 1 / s_x
     uint32_t bounds;  // struct bounds [chunk]

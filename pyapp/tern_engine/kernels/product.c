@@ -7,23 +7,19 @@
 
 int16_t sum_table[GROUPS][ENTRIES][LANES] __attribute__((aligned(64)));
 
-// Rows from which a table of 8 or 16 lanes, the rest of them idle, beats the panels. Filling the
-// table costs as much as some 80 outputs, so it needs many of them to share it.
-#define MANY_OUTPUTS 512
-#define FILL_8 7
-#define FILL_16 11
-#define FILL_16_FEW_OUTPUTS 13
+// Rows from which tables of 8 or 16 lanes, the rest of them idle, beat what else there is. Filling the
+// tables costs as much as some 80 outputs, so few outputs want more rows.
+#define FILL_16 13
+#define FILL_8 5
+#define FILL_8_FEW_OUTPUTS 7
+#define FEW_OUTPUTS 512
 
 #ifndef TERN_SCALAR
 
-// (sum + bias) / (weight scale * activation scale), stored, added or through GELU.
-INLINE void finish(const struct product_operands *o, vec sum, uint32_t n, vec inverse_activation,
-                   float *out, const int mode) {
+// (sum + bias) / (weight scale * activation scale)
+INLINE vec rescale(const struct product_operands *o, vec sum, uint32_t n, vec inverse_activation) {
     vec v = ADD(wasm_f32x4_convert_i32x4(sum), LOAD(floats(o->bias) + n));
-    v = MUL(v, MUL(LOAD(floats(o->inverse_weight) + n), inverse_activation));
-    if (mode == MODE_ADD) v = ADD(v, LOAD(out + n));
-    if (mode == MODE_GELU) v = gelu(v);
-    STORE(out + n, v);
+    return MUL(v, MUL(LOAD(floats(o->inverse_weight) + n), inverse_activation));
 }
 
 // Functions of their own, for their loops to have all registers.
@@ -69,10 +65,17 @@ INLINE void panel_rows(const struct product_operands *o, uint32_t row, float *ou
         else panel_sums_1(x, weights, o->columns, block, sums);
         uint32_t width = minimum(PANEL * panels, o->outputs - n);
         for (int i = 0; i < rows; i++) {
+            float *values = (float *)sums + i * PANEL * panels, *to = out + i * o->stride + n;
             vec inverse = SPLAT(inverse_scale[i]);
             for (uint32_t k = 0; k < width; k += 4) {
-                vec sum = LOAD(sums + i * PANEL * panels + k);
-                finish(o, sum, n + k, inverse, out + i * o->stride, mode);
+                STORE(values + k, rescale(o, LOAD(values + k), n + k, inverse));
+            }
+            if (mode == MODE_GELU) {
+                for (uint32_t k = 0; k < width; k += 4 * GELU_VECTORS) gelu(values + k);
+            }
+            for (uint32_t k = 0; k < width; k += 4) {
+                vec v = LOAD(values + k);
+                STORE(to + k, mode == MODE_ADD ? ADD(v, LOAD(to + k)) : v);
             }
         }
     }
@@ -80,10 +83,11 @@ INLINE void panel_rows(const struct product_operands *o, uint32_t row, float *ou
 
 // Eight lanes from `lane` on of four outputs from n on, as rows.
 INLINE void finish_lanes(const struct product_operands *o, uint32_t lane, uint32_t n, int has_wide,
-                         const float *inverse_scale, float *out, uint32_t rows, const int mode) {
-    const int16_t *narrow = shorts(o->narrow) + n * LANES + lane;
-    vec a = LOAD(narrow), b = LOAD(narrow + LANES);
-    vec c = LOAD(narrow + 2 * LANES), d = LOAD(narrow + 3 * LANES);
+                         const float *inverse_scale, float *out, uint32_t rows, const int halves, const int mode) {
+    const int lanes = 8 * halves;
+    const int16_t *narrow = shorts(o->narrow) + n * lanes + lane;
+    vec a = LOAD(narrow), b = LOAD(narrow + lanes);
+    vec c = LOAD(narrow + 2 * lanes), d = LOAD(narrow + 3 * lanes);
     vec ab[2] = {wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
                  wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)};
     vec cd[2] = {wasm_i16x8_shuffle(c, d, 0, 8, 1, 9, 2, 10, 3, 11),
@@ -95,14 +99,23 @@ INLINE void finish_lanes(const struct product_operands *o, uint32_t lane, uint32
         STORE(sums[row], wasm_i32x4_extend_low_i16x8(pair));
         STORE(sums[row + 1], wasm_i32x4_extend_high_i16x8(pair));
     }
-    const int32_t *wide = ints(o->wide) + n * LANES + lane;
-    for (uint32_t row = 0; row < rows; row++, wide++, out += o->stride) {
-        vec sum = LOAD(sums[row]);
-        if (has_wide) {
-            vec before = wasm_i32x4_make(wide[0], wide[LANES], wide[2 * LANES], wide[3 * LANES]);
-            sum = wasm_i32x4_add(sum, before);
+    if (has_wide) {
+        const int32_t *wide = ints(o->wide) + n * lanes + lane;
+        for (int row = 0; row < 8; row++, wide++) {
+            for (int i = 0; i < 4; i++) sums[row][i] += wide[i * lanes];
         }
-        finish(o, sum, n, wasm_v128_load32_splat(inverse_scale + row), out, mode);
+    }
+    float *values = (float *)sums[0];
+    UNROLL for (int row = 0; row < 8; row++) {
+        vec inverse = wasm_v128_load32_splat(inverse_scale + row);
+        STORE(values + 4 * row, rescale(o, LOAD(values + 4 * row), n, inverse));
+    }
+    if (mode == MODE_GELU) {
+        UNROLL for (int row = 0; row < 8; row += GELU_VECTORS) gelu(values + 4 * row);
+    }
+    for (uint32_t row = 0; row < rows; row++, values += 4, out += o->stride) {
+        vec v = LOAD(values);
+        STORE(out + n, mode == MODE_ADD ? ADD(v, LOAD(out + n)) : v);
     }
 }
 
@@ -117,20 +130,20 @@ INLINE void table_rows(const struct product_operands *o, uint32_t row, uint32_t 
     const float *inverse_scale = floats(o->inverse_scale) + row;
     int has_wide = span < o->columns;
     for (uint32_t n = 0; n < o->outputs; n += 4) {
-        finish_lanes(o, 0, n, has_wide, inverse_scale, out, minimum(rows, 8), mode);
+        finish_lanes(o, 0, n, has_wide, inverse_scale, out, minimum(rows, 8), halves, mode);
         if (halves == 2 && rows > 8) {
-            finish_lanes(o, 8, n, has_wide, inverse_scale + 8, out + 8 * o->stride, rows - 8, mode);
+            finish_lanes(o, 8, n, has_wide, inverse_scale + 8, out + 8 * o->stride, rows - 8,
+                         2, mode);
         }
     }
 }
 
 INLINE void product(const struct product_operands *o, struct span span, const int mode) {
     float *out = floats(o->target) + (o->target_local ? 0 : span.first * o->stride);
-    int many = o->outputs >= MANY_OUTPUTS;
-    uint32_t fill_8 = many ? FILL_8 : 16, fill_16 = many ? FILL_16 : FILL_16_FEW_OUTPUTS;
+    uint32_t fill_8 = o->outputs < FEW_OUTPUTS ? FILL_8_FEW_OUTPUTS : FILL_8;
     for (uint32_t row = 0, done; row < span.rows; row += done, out += done * o->stride) {
         uint32_t left = span.rows - row;
-        if (left >= fill_16) {
+        if (left >= FILL_16) {
             table_rows(o, row, done = minimum(left, 16), out, 2, mode);
         } else if (left >= fill_8) {
             table_rows(o, row, done = minimum(left, 8), out, 1, mode);

@@ -33,48 +33,77 @@ INLINE struct bounds allowed(const struct sizes *s, uint32_t columns) {
     return result;
 }
 
+// What turns a row into codes: ((x - mean) norm) scale, rounded.
+struct scaling {
+    const float *x;
+    float mean, norm, scale;
+};
+
 #ifndef TERN_SCALAR
 
-INLINE vec round_to_int(vec centered, vec norm, vec scale) {
-    vec scaled = MUL(MUL(centered, norm), scale);
-    return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(scaled));
-}
-
 // `sum` is the sum of x[0 ... n).
-static struct bounds quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
-                                  int16_t *out, float *inverse_scale) {
+INLINE struct scaling scaling_of(const float *x, uint32_t n, float sum) {
     float bound;
     struct moments m = moments_about(x, n, sum, &bound);
-    vec mean = SPLAT(m.mean), norm = SPLAT(m.scale);
     bound *= m.scale;
     if (bound < 1e-5f) bound = 1e-5f;
-    float scale = 128.0f / bound;
-    *inverse_scale = 1.0f / scale;
+    return (struct scaling){x, m.mean, m.scale, 128.0f / bound};
+}
 
-    vec factor = SPLAT(scale);
-    struct sizes sizes = {0, 0, 0, 0};
+// Rounds four values by adding 3 * 2^22: the sum's last bit is worth 1, and the sums of -2^22 ... 2^22
+// have the bits of ROUNDING and above, one for each integer.
+#define ROUNDING 0x4b400000
+INLINE vec round_to_int(vec x, vec mean, vec norm, vec scale) {
+    vec v = MUL(MUL(SUB(x, mean), norm), scale);
+    return wasm_i32x4_sub(ADD(v, SPLAT(12582912.0f)), wasm_i32x4_splat(ROUNDING));
+}
+
+// Codes of n columns of four rows, and zeros up to `padded`, into a tile.
+static void round_rows(const struct scaling *scaling, uint32_t n, uint32_t padded, int16_t *out,
+                       struct bounds *bounds, uint32_t rows) {
+    struct sizes sizes[4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    const float *x[4];
+    vec mean[4], norm[4], scale[4];
+    UNROLL for (int i = 0; i < 4; i++) {
+        x[i] = scaling[i].x;
+        mean[i] = SPLAT(scaling[i].mean);
+        norm[i] = SPLAT(scaling[i].norm);
+        scale[i] = SPLAT(scaling[i].scale);
+    }
     for (uint32_t start = 0; start < padded; start += LONG_BLOCK) {
         uint32_t end = minimum(start + LONG_BLOCK, padded);
-        vec total = ZERO;
-        for (uint32_t k = start; k < end; k += 8) {
-            vec low = ZERO, high = ZERO;
-            if (k < n) low = round_to_int(SUB(LOAD(x + k), mean), norm, factor);
-            if (k + 4 < n) high = round_to_int(SUB(LOAD(x + k + 4), mean), norm, factor);
-            vec q = wasm_i16x8_narrow_i32x4(low, high);
-            q = wasm_i16x8_max(wasm_i16x8_min(q, wasm_i16x8_splat(127)), wasm_i16x8_splat(-128));
-            total = wasm_i16x8_add(total, wasm_i16x8_abs(q));
-            int16_t *pair = out + k / 2 * TILE_PAIR;
-            wasm_v128_store32_lane(pair, q, 0);
-            wasm_v128_store32_lane(pair + TILE_PAIR, q, 1);
-            wasm_v128_store32_lane(pair + 2 * TILE_PAIR, q, 2);
-            wasm_v128_store32_lane(pair + 3 * TILE_PAIR, q, 3);
+        vec total[4] = {ZERO, ZERO, ZERO, ZERO};
+        for (uint32_t k = start; k < end; k += 8, out += 4 * TILE_PAIR) {
+            vec q[4] = {ZERO, ZERO, ZERO, ZERO};
+            if (k < n) {
+                UNROLL for (int i = 0; i < 4; i++) {
+                    vec low = round_to_int(LOAD(x[i] + k), mean[i], norm[i], scale[i]), high = ZERO;
+                    if (k + 4 < n) {
+                        high = round_to_int(LOAD(x[i] + k + 4), mean[i], norm[i], scale[i]);
+                    }
+                    vec v = wasm_i16x8_narrow_i32x4(low, high);
+                    v = wasm_i16x8_max(v, wasm_i16x8_splat(-128));
+                    q[i] = wasm_i16x8_min(v, wasm_i16x8_splat(127));
+                    total[i] = wasm_i16x8_add(total[i], wasm_i16x8_abs(q[i]));
+                }
+            }
+            vec low01 = wasm_i32x4_shuffle(q[0], q[1], 0, 4, 1, 5);
+            vec high01 = wasm_i32x4_shuffle(q[0], q[1], 2, 6, 3, 7);
+            vec low23 = wasm_i32x4_shuffle(q[2], q[3], 0, 4, 1, 5);
+            vec high23 = wasm_i32x4_shuffle(q[2], q[3], 2, 6, 3, 7);
+            STORE(out, wasm_i64x2_shuffle(low01, low23, 0, 2));
+            STORE(out + TILE_PAIR, wasm_i64x2_shuffle(low01, low23, 1, 3));
+            STORE(out + 2 * TILE_PAIR, wasm_i64x2_shuffle(high01, high23, 0, 2));
+            STORE(out + 3 * TILE_PAIR, wasm_i64x2_shuffle(high01, high23, 1, 3));
         }
-        vec sums = wasm_i32x4_extadd_pairwise_i16x8(total);
-        sums = wasm_i32x4_add(sums, wasm_i32x4_shuffle(sums, sums, 2, 3, 0, 1));
-        sums = wasm_i32x4_add(sums, wasm_i32x4_shuffle(sums, sums, 1, 0, 3, 2));
-        count_block(&sizes, start, (uint32_t)wasm_i32x4_extract_lane(sums, 0));
+        for (uint32_t i = 0; i < rows; i++) {
+            vec sums = wasm_i32x4_extadd_pairwise_i16x8(total[i]);
+            sums = wasm_i32x4_add(sums, wasm_i32x4_shuffle(sums, sums, 2, 3, 0, 1));
+            sums = wasm_i32x4_add(sums, wasm_i32x4_shuffle(sums, sums, 1, 0, 3, 2));
+            count_block(sizes + i, start, (uint32_t)wasm_i32x4_extract_lane(sums, 0));
+        }
     }
-    return allowed(&sizes, padded);
+    for (uint32_t i = 0; i < rows; i++) bounds[i] = allowed(sizes + i, padded);
 }
 
 // out = LN(x) gamma + beta; returns the sum of out.
@@ -98,8 +127,7 @@ INLINE float row_sum(const float *x, uint32_t n) {
     return sum;
 }
 
-static struct bounds quantize_row(const float *x, uint32_t n, float sum, uint32_t padded,
-                                  int16_t *out, float *inverse_scale) {
+static struct scaling scaling_of(const float *x, uint32_t n, float sum) {
     struct moments m = row_moments(x, n);
     m.mean = sum / (float)n;
     float bound = 1e-5f;
@@ -107,22 +135,29 @@ static struct bounds quantize_row(const float *x, uint32_t n, float sum, uint32_
         float size = __builtin_fabsf((x[k] - m.mean) * m.scale);
         if (size > bound) bound = size;
     }
-    float scale = 128.0f / bound;
-    *inverse_scale = 1.0f / scale;
+    return (struct scaling){x, m.mean, m.scale, 128.0f / bound};
+}
 
-    struct sizes sizes = {0, 0, 0, 0};
-    uint32_t size = 0;
-    for (uint32_t k = 0; k < padded; k++) {
-        int32_t q = k < n ? (int32_t)__builtin_rintf((x[k] - m.mean) * m.scale * scale) : 0;
-        q = q > 127 ? 127 : q < -128 ? -128 : q;
-        out[k / 2 * TILE_PAIR + k % 2] = (int16_t)q;
-        size += (uint32_t)(q < 0 ? -q : q);
-        if (k % LONG_BLOCK == LONG_BLOCK - 1 || k == padded - 1) {
-            count_block(&sizes, k - k % LONG_BLOCK, size);
-            size = 0;
+static void round_rows(const struct scaling *scaling, uint32_t n, uint32_t padded, int16_t *tile,
+                       struct bounds *bounds, uint32_t rows) {
+    for (uint32_t i = 0; i < rows; i++) {
+        const struct scaling *s = scaling + i;
+        int16_t *out = tile + 2 * i;
+        struct sizes sizes = {0, 0, 0, 0};
+        uint32_t size = 0;
+        for (uint32_t k = 0; k < padded; k++) {
+            int32_t q = 0;
+            if (k < n) q = (int32_t)__builtin_rintf((s->x[k] - s->mean) * s->norm * s->scale);
+            q = q > 127 ? 127 : q < -128 ? -128 : q;
+            out[k / 2 * TILE_PAIR + k % 2] = (int16_t)q;
+            size += (uint32_t)(q < 0 ? -q : q);
+            if (k % LONG_BLOCK == LONG_BLOCK - 1 || k == padded - 1) {
+                count_block(&sizes, k - k % LONG_BLOCK, size);
+                size = 0;
+            }
         }
+        bounds[i] = allowed(&sizes, padded);
     }
-    return allowed(&sizes, padded);
 }
 
 static float norm_row(const float *x, const float *gamma, const float *beta, float *out,
@@ -136,19 +171,26 @@ static float norm_row(const float *x, const float *gamma, const float *beta, flo
 
 void op_quantize(const struct quantize_operands *o, struct span span) {
     const float *first = floats(o->source) + (o->source_local ? 0 : span.first * o->stride);
-    for (uint32_t row = 0; row < span.rows; row++) {
-        uint32_t from = o->rows ? (uint32_t)ints(o->rows)[row] : row;
-        const float *source = first + from * o->stride;
-        const float *x = source;
-        float sum;
-        if (o->gamma) {
-            x = floats(o->row);
-            sum = norm_row(source, floats(o->gamma), floats(o->beta), floats(o->row), o->columns);
-        } else {
-            sum = row_sum(source, o->columns);
+    for (uint32_t tile = 0; tile < span.rows; tile += 4) {
+        struct scaling scaling[4];
+        uint32_t rows = minimum(4, span.rows - tile);
+        for (uint32_t i = 0; i < rows; i++) {
+            uint32_t row = o->rows ? (uint32_t)ints(o->rows)[tile + i] : tile + i;
+            const float *x = first + row * o->stride;
+            float sum;
+            if (o->gamma) {
+                float *normed = floats(o->row) + i * o->columns;
+                sum = norm_row(x, floats(o->gamma), floats(o->beta), normed, o->columns);
+                x = normed;
+            } else {
+                sum = row_sum(x, o->columns);
+            }
+            scaling[i] = scaling_of(x, o->columns, sum);
+            floats(o->inverse_scale)[tile + i] = 1.0f / scaling[i].scale;
         }
-        int16_t *out = shorts(o->codes) + (row & ~3u) * o->padded + (row & 3) * 2;
-        bounds(o->bounds)[row] = quantize_row(x, o->columns, sum, o->padded, out,
-                                              floats(o->inverse_scale) + row);
+        // A tile has four rows: where fewer are left, the last fills it up.
+        for (uint32_t i = rows; i < 4; i++) scaling[i] = scaling[rows - 1];
+        round_rows(scaling, o->columns, o->padded, shorts(o->codes) + tile * o->padded,
+                   bounds(o->bounds) + tile, rows);
     }
 }

@@ -11,8 +11,9 @@
 
 #include "lanes.h"
 
-#define GROUPS 8          // tables at a time: 20 KB, which the first cache holds
+#define GROUPS 8  // tables at a time: 20 KB, which the first cache holds
 #define GROUP_COLUMNS 4
+#define BLOCK_COLUMNS (GROUPS * GROUP_COLUMNS)
 #define ENTRIES 81        // 3^4
 #define LANES 16
 
@@ -53,26 +54,32 @@ INLINE void tabulate(const int16_t *x, uint32_t tile_size, int16_t *table) {
     }
 }
 
-// Adds one entry of each of the GROUPS tables to sums[outputs][LANES]; returns the index reached.
-INLINE const uint16_t *look_up(const uint16_t *index, uint32_t outputs, int16_t *sums,
-                               const int halves) {
-    for (int16_t *end = sums + outputs * LANES; sums < end; sums += LANES, index += GROUPS) {
+// Adds an entry of each table to sums[outputs][8 * halves]: the tables of `index`, and with two
+// blocks, for 8 rows only, those of `next`, whose sums are in the other half of the entries.
+INLINE void look_up(const uint16_t *index, const uint16_t *next, uint32_t outputs, int16_t *sums,
+                    const int halves, const int blocks) {
+    int16_t *end = sums + outputs * 8 * halves;
+    for (; sums < end; sums += 8 * halves, index += GROUPS, next += GROUPS) {
         vec sum[2];
         UNROLL for (int h = 0; h < halves; h++) sum[h] = LOAD(sums + 8 * h);
-        UNROLL for (int group = 0; group < GROUPS; group++) {
-            uint32_t entry = LOAD_U16_AT(index, 2 * group);
-            UNROLL for (int h = 0; h < halves; h++) {
-                sum[h] = wasm_i16x8_add(sum[h], LOAD_AT(entry, 16 * h));
+        UNROLL for (int block = 0; block < blocks; block++) {
+            UNROLL for (int group = 0; group < GROUPS; group += 2) {
+                uint32_t pair = LOAD_U32_AT(block ? next : index, 2 * group);
+                uint32_t entry[2] = {pair & 0xffff, pair >> 16};
+                UNROLL for (int i = 0; i < 2; i++) {
+                    UNROLL for (int h = 0; h < halves; h++) {
+                        sum[h] = wasm_i16x8_add(sum[h], LOAD_AT(entry[i], 16 * (h + block)));
+                    }
+                }
             }
         }
         UNROLL for (int h = 0; h < halves; h++) STORE(sums + 8 * h, sum[h]);
     }
-    return index;
 }
 
-// wide += narrow, [outputs][LANES] both.
-INLINE void widen(const int16_t *narrow, int32_t *wide, uint32_t outputs) {
-    for (uint32_t i = 0; i < outputs * LANES; i += 8) {
+// wide += narrow, `count` sums in both.
+INLINE void widen(const int16_t *narrow, int32_t *wide, uint32_t count) {
+    for (uint32_t i = 0; i < count; i += 8) {
         vec v = LOAD(narrow + i);
         STORE(wide + i, wasm_i32x4_add(LOAD(wide + i), wasm_i32x4_extend_low_i16x8(v)));
         STORE(wide + i + 4, wasm_i32x4_add(LOAD(wide + i + 4), wasm_i32x4_extend_high_i16x8(v)));
@@ -80,23 +87,31 @@ INLINE void widen(const int16_t *narrow, int32_t *wide, uint32_t outputs) {
 }
 
 // Sums for 8 * halves rows: tiles of 4 rows, `tile_size` int16 apart. The last span's stay in
-// narrow [outputs][LANES]; those before it, if there are any, are in wide.
+// narrow [outputs][8 * halves]; those before it, if there are any, are in wide.
 INLINE void table_sums(const int16_t *x, uint32_t tile_size, const uint16_t *index,
                        uint32_t columns, uint32_t span, uint32_t outputs, int16_t *narrow,
                        int32_t *wide, const int halves) {
-    if (span < columns) __builtin_memset(wide, 0, outputs * LANES * sizeof *wide);
-    for (uint32_t start = 0; start < columns; start += GROUPS * GROUP_COLUMNS) {
+    uint32_t count = outputs * 8 * halves;
+    if (span < columns) __builtin_memset(wide, 0, count * sizeof *wide);
+    for (uint32_t start = 0, blocks; start < columns; start += blocks * BLOCK_COLUMNS) {
         if (start % span == 0) {
-            if (start) widen(narrow, wide, outputs);
-            __builtin_memset(narrow, 0, outputs * LANES * sizeof *narrow);
+            if (start) widen(narrow, wide, count);
+            __builtin_memset(narrow, 0, count * sizeof *narrow);
         }
-        for (int group = 0; group < GROUPS; group++, x += 2 * 8) {
-            UNROLL for (int half = 0; half < halves; half++) {
-                tabulate(x + 2 * half * tile_size, tile_size, sum_table[group][0] + 8 * half);
+        blocks = halves == 1 && start + BLOCK_COLUMNS < columns ? 2 : 1;
+        for (uint32_t block = 0; block < blocks; block++) {
+            for (int group = 0; group < GROUPS; group++, x += 2 * 8) {
+                UNROLL for (int half = 0; half < halves; half++) {
+                    tabulate(x + 2 * half * tile_size, tile_size,
+                             sum_table[group][0] + 8 * (half + block));
+                }
             }
         }
         BARRIER;
-        index = look_up(index, outputs, narrow, halves);
+        const uint16_t *next = index + outputs * GROUPS;
+        if (halves == 1 && blocks == 2) look_up(index, next, outputs, narrow, 1, 2);
+        else look_up(index, next, outputs, narrow, halves, 1);
+        index += blocks * outputs * GROUPS;
         BARRIER;
     }
 }
