@@ -35,7 +35,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(build_script, "_ensure_python_packages", python_packages)
     monkeypatch.setattr(build_script, "_ensure_npm_packages", npm_packages)
     monkeypatch.setattr(build_script, "_when_changed", when_changed)
-    monkeypatch.setattr(build_script.subprocess, "run", lambda *command, **options: None)
+    monkeypatch.setattr("subprocess.run", lambda *command, **options: None)
     return seen
 
 
