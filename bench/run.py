@@ -1,7 +1,7 @@
-"""`python3 build.py bench`: this engine and its peer, side by side, in one run.
+"""`python3 build.py bench`: this engine and its peers, side by side, in one run.
 
-Python deals out the texts, makes the peer's model and judges the vectors; the engines run in one
-Node process on one thread, taking turns (js/measure.mjs).
+Python deals out the texts, makes the peers, judges the vectors and writes the tables; hosts.py has the
+engines measured, cold.py their starts, details.py the rest.
 """
 
 from __future__ import annotations
@@ -9,30 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from tern_engine.tokenizer import Tokenizer
 
-from . import bert, peer, report, texts
+from . import bert, cold, details, hosts, memory, models, peer, plots, report, results, site, texts
+from .judge import BenchError, Standard, judge, judge_speed
+from .texts import Item
 
 ROOT = peer.ROOT
-SITE_MODULE = ROOT / "dist" / "web" / "tern-engine.js"
-NODE_SCRIPT = Path(__file__).with_name("js") / "node.mjs"
 RESULTS = Path(__file__).with_name("RESULTS.md")
-
-# The quantized peer against its float original. A sound one has about 0.99 on these texts.
-LEAST_COSINE = 0.98
-
-
-class BenchError(Exception):
-    """A contender is not what it claims to be: its figures would mean nothing."""
+PLOTS = plots.FOLDER
 
 
 @dataclass(frozen=True)
@@ -40,81 +30,177 @@ class Effort:
     """How much is run.
 
     per_round   token count → texts of a round
-    warmup      texts before the measurement, for each engine: the peer keeps no cache of texts, so
-                only its code has to be warm
+    rounds      host → rounds; each has its own texts
+    warmup      texts before the measurement, for each engine: the peers keep no cache of texts, so
+                only their code has to be warm
+    gmac_ms     one stretch of the products of the obvious SIMD build
+    mixed       short texts for the throughput
+    starts      host or line → cold starts of each engine
     """
 
     per_round: Mapping[int, int]
-    rounds: int
+    rounds: Mapping[str, int]
     warmup: Mapping[str, int]
+    gmac_ms: float
+    mixed: int
+    starts: Mapping[str, int]
 
 
-FULL = Effort({8: 33, 12: 33, 16: 25, 32: 13, 64: 8, 128: 5}, 15, {"tern": 1000, "minilm": 100})
-QUICK = Effort({8: 4, 12: 4, 16: 3, 32: 2, 64: 2, 128: 2}, 3, {"tern": 100, "minilm": 10})
+FULL = Effort(
+    {8: 33, 12: 33, 16: 25, 32: 13, 64: 8, 128: 5},
+    {"node": 11, "chromium": 5, "cpython": 7},
+    {"tern": 1000, "obvious": 200, "minilm": 100},
+    60,
+    10_000,
+    {"chromium": 5, "line": 2, "node": 7, "cpython": 7, "demo": 3},
+)
+QUICK = Effort(
+    {8: 2, 12: 2, 16: 2, 32: 2, 64: 1, 128: 1},
+    {"node": 2, "chromium": 1, "cpython": 1},
+    {"tern": 40, "obvious": 4, "minilm": 4},
+    10,
+    200,
+    {"chromium": 1, "line": 0, "node": 1, "cpython": 1, "demo": 1},
+)
 
 
-def run_node(effort: Effort) -> tuple[list[report.Sample], dict[int, texts.Item], list[Any]]:
-    """Measure in Node → samples, the texts whose vectors are proofs, and these vectors."""
+@dataclass
+class Findings:
+    """All that a run found."""
+
+    rows: list[report.Row] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
+    cold: dict[tuple[str, str, str, str], float] = field(default_factory=dict)
+    sizes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    plain_total: tuple[int, int, int] | None = None
+    python: dict[str, float] = field(default_factory=dict)
+    details: details.Details | None = None
+    weight: memory.Weight | None = None
+    peak: float = 0
+
+
+def deal(effort: Effort) -> texts.Plan:
     tokenizer = Tokenizer.from_file(ROOT / "assets" / "tokenizer.json")
-    plan = texts.make_plan(
+    return texts.make_plan(
         texts.sentences(),
         tokenizer.tokenize,
         per_round=effort.per_round,
-        rounds=effort.rounds,
+        rounds=max(effort.rounds.values()),
         warmup=max(effort.warmup.values()),
     )
-    work = {
-        "tern": SITE_MODULE.as_uri(),
-        "minilm": str(peer.model()),
-        "warmup": effort.warmup,
-        "plan": {
-            "warmup": [asdict(item) for item in plan.warmup],
-            "rounds": [
-                [
-                    {"tokens": tokens, "items": [asdict(item) for item in items]}
-                    for tokens, items in sizes.items()
-                ]
-                for sizes in plan.rounds
-            ],
-        },
-    }
-    with tempfile.TemporaryDirectory() as scratch:
-        plan_path, result_path = Path(scratch) / "plan.json", Path(scratch) / "result.json"
-        plan_path.write_text(json.dumps(work), "utf-8")
-        command = ["node", "--expose-gc", str(NODE_SCRIPT), str(plan_path), str(result_path)]
-        subprocess.run(command, check=True)
-        result = json.loads(result_path.read_text("utf-8"))
-    samples = [report.Sample(**sample) for sample in result["samples"]]
-    return samples, {size: items[0] for size, items in plan.rounds[0].items()}, result["proofs"]
 
 
-def judge(
-    proofs: Sequence[Mapping[str, Any]], original: Callable[[int], bert.Array], dim: int
-) -> str:
-    """Check every vector; a sentence for the report. `original`: token count → float vector [dim].
+def standards(first: Mapping[int, Item], peer_engine: str) -> dict[tuple[str, int], Standard]:
+    """What each engine of a host must agree with. `first`: token count → the text of the proofs."""
+    found = {}
+    for dim, path in models.paths().items():
 
-    Raises BenchError for a vector that is not a unit vector of `dim` floats, and for a peer that
-    has strayed from the model that it is a quantized copy of.
-    """
-    cosines = []
-    for proof in proofs:
-        vector = np.array(proof["vector"], np.float32)
-        where = f"{proof['engine']} at {proof['tokens']} tokens"
-        if vector.shape != (dim,) or not np.isfinite(vector).all():
-            raise BenchError(f"{where} returned no {dim} finite floats")
-        if abs(float(np.linalg.norm(vector)) - 1) > 1e-3:
-            raise BenchError(f"{where} returned a vector of length {np.linalg.norm(vector)}")
-        if proof["engine"] != report.OURS:
-            cosine = float(vector @ original(proof["tokens"]))
-            if cosine < LEAST_COSINE:
-                raise BenchError(f"{where} has cosine {cosine:.4f} to its original")
-            cosines.append(cosine)
-    if not cosines:
-        raise BenchError("no vector of the peer was judged")
-    return (
-        f"The peer's vectors against the float model's: least cosine {min(cosines):.4f} of "
-        f"{len(cosines)} texts ({LEAST_COSINE} is asked for)."
-    )
+        def right(tokens: int, path: Path = path) -> bert.Array:
+            return models.reference(path, first[tokens].ids)
+
+        for engine in (report.OURS, report.OBVIOUS):
+            found[engine, dim] = Standard(right, 0.9999, 2e-3, "the reference")
+    shape, tensors = bert.load(peer.weights())
+
+    def original(tokens: int) -> bert.Array:
+        hidden = bert.last_hidden_state(shape, tensors, first[tokens].ids)
+        return bert.sentence_vector(hidden)
+
+    # A sound quantized copy has about 0.99 on these texts.
+    found[peer_engine, shape.hidden_size] = Standard(original, 0.98, None, "its float original")
+    return found
+
+
+def race(effort: Effort, findings: Findings, address: str) -> None:
+    """The rows, judged."""
+    plan = deal(effort)
+    first = {size: items[0] for size, items in plan.rounds[0].items()}
+    native = standards(first, "minilm-q8-native")
+    wasm = standards(first, "minilm-q8-wasm")
+    samples = []
+    for host in report.HOSTS:
+        part = texts.Plan(plan.warmup, plan.rounds[: effort.rounds[host]])
+        task = hosts.work(part, effort.warmup, effort.gmac_ms)
+        _say(f"measuring in {host}")
+        if host == "node":
+            outcome = hosts.node(task)
+            findings.verdicts.append(judge_speed(outcome.gmacs))
+            findings.peak = outcome.peak
+        elif host == "chromium":
+            outcome = hosts.chromium(task, address, site.folder())
+        else:
+            outcome = hosts.cpython(task)
+        expected = native if host == "cpython" else wasm
+        lines = judge(outcome.proofs, expected, output=384)
+        findings.verdicts += [f"{host}: {line}" for line in lines]
+        samples += outcome.samples
+    findings.rows = report.rows(samples)
+    _say("measuring throughput")
+    findings.details = details.measure(plan, effort.mixed)
+
+
+def starts(effort: Effort, findings: Findings, address: str) -> None:
+    """Cold starts, bytes on the wire and memory."""
+    folder = site.folder()
+    engines = [name for name in cold.PAGES if name != "tern, no snapshot" or _snapshot(folder)]
+    _say("starting cold")
+    found = cold.chromium(address, engines, effort.starts["chromium"], None)
+    if effort.starts["line"]:
+        found += cold.chromium(address, engines, effort.starts["line"], cold.SLOW_LINE)
+    found += cold.node(effort.starts["node"])
+    python, findings.python = cold.cpython(effort.starts["cpython"])
+    found += python + cold.demo(address, effort.starts["demo"])
+    findings.cold = cold.medians(found)
+    findings.sizes = _sizes(cold.wire(address, folder, "tern"))
+    if _snapshot(folder):
+        plain = _sizes(cold.wire(address, folder, "tern, no snapshot"))
+        findings.plain_total = plain["total"]
+    if memory.PROC.exists():
+        findings.weight = cold.idle_page(address, folder)
+
+
+def _snapshot(folder: Path) -> bool:
+    return "snapshot" in json.loads((folder / "manifest.json").read_text("utf-8"))["files"]
+
+
+def _sizes(files: Mapping[str, Path]) -> dict[str, tuple[int, int, int]]:
+    """Artifact → bytes raw, with gzip and with brotli as the site has them beside the file; the
+    shim's modules are one artifact."""
+    grouped: dict[str, list[Path]] = {}
+    for name, path in files.items():
+        parts = path.name.split(".")
+        hashed = name.startswith("files/")
+        plain = ".".join(parts[:-2] + parts[-1:]) if hashed else path.name
+        grouped.setdefault(plain if hashed or path.suffix == ".json" else "shim", []).append(path)
+    found = {}
+    for name, paths in grouped.items():
+        each = [_as_served(path) for path in paths]
+        found[name] = (sum(e[0] for e in each), sum(e[1] for e in each), sum(e[2] for e in each))
+    total = tuple(sum(column) for column in zip(*found.values(), strict=True))
+    found["total"] = (total[0], total[1], total[2])
+    return found
+
+
+def _as_served(path: Path) -> tuple[int, int, int]:
+    raw = path.stat().st_size
+    beside = [path.with_name(path.name + ending) for ending in (".gz", ".br")]
+    gzipped, brotli = (file.stat().st_size if file.exists() else raw for file in beside)
+    return raw, gzipped, brotli
+
+
+def run(effort: Effort) -> Findings:
+    """Everything. Raises BenchError when a contender is not what it claims to be."""
+    findings = Findings()
+    folder = site.folder()
+    site.assemble(peer.model(), peer.weights() / "config.json", hosts.site_files(), folder)
+    with site.served(folder) as address:
+        race(effort, findings, address)
+        starts(effort, findings, address)
+    return findings
+
+
+def _say(what: str) -> None:
+    print(f"{what} …", file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -125,30 +211,22 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.quick and options.write_results:
         parser.error("a quick run's figures are not results")
-
-    samples, first_items, proofs = run_node(QUICK if options.quick else FULL)
-    shape, tensors = bert.load(peer.weights())
-
-    def original(tokens: int) -> bert.Array:
-        hidden = bert.last_hidden_state(shape, tensors, first_items[tokens].ids)
-        return bert.sentence_vector(hidden)
-
-    measured = report.rows("node", samples)
     try:
-        verdict = judge(proofs, original, shape.hidden_size)
+        findings = run(QUICK if options.quick else FULL)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-
-    print(report.machine())
-    print("Process-CPU milliseconds a text, one thread, median of the rounds.\n")
-    print(report.table(measured))
+    text = results.text(findings)
+    print(text)
     if options.quick:
-        print("\nA quick run: too few texts for these figures to mean anything.")
-    print(f"\n{verdict}")
+        print("A quick run: too few texts for these figures to mean anything.")
     if options.json:
-        options.json.write_text(json.dumps(report.document(measured), indent=1) + "\n", "utf-8")
+        document = report.document(findings.rows, findings.cold, findings.sizes)
+        options.json.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
     if options.write_results:
-        RESULTS.write_text(report.results(measured, verdict), "utf-8")
+        RESULTS.write_text(text, "utf-8")
+        plots.tokens(findings.rows, PLOTS / "tokens.png")
+        if findings.details:
+            plots.batches(findings.details.per_size(), PLOTS / "batches.png")
         print(f"written: {os.path.relpath(RESULTS)}")
     return 0

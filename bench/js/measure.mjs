@@ -69,15 +69,15 @@ export async function measure(contenders, plan, clock, settle) {
  *
  * @param {Contender[]} contenders
  * @param {Plan} plan
- * @returns {Promise<{engine: string, tokens: number, vector: number[]}[]>}
+ * @returns {Promise<{engine: string, dim: number, tokens: number, vector: number[]}[]>}
  */
 export async function proofs(contenders, plan) {
   const found = [];
-  for (const { name: engine, prepare, embed, check } of contenders) {
+  for (const { name: engine, dim, prepare, embed, check } of contenders) {
     for (const { items } of plan.rounds.flat()) items.forEach(check);
     for (const { tokens, items } of plan.rounds[0]) {
       const vector = await embed(prepare(items[0]));
-      found.push({ engine, tokens, vector: Array.from(vector) });
+      found.push({ engine, dim, tokens, vector: Array.from(vector) });
     }
   }
   return found;

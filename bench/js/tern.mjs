@@ -3,11 +3,12 @@
  *
  * @param {string} moduleUrl  URL of tern-engine.js
  * @param {number} warmup
+ * @param {Uint8Array} [model]  another model than the build's own
  * @returns {Promise<import("./measure.mjs").Contender>}
  */
-export async function tern(moduleUrl, warmup) {
+export async function tern(moduleUrl, warmup, model) {
   const { load } = await import(moduleUrl);
-  const engine = await load();
+  const engine = await load({ model });
   return {
     name: "tern",
     dim: JSON.parse(engine.config_summary()).d_model,

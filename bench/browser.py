@@ -1,0 +1,81 @@
+"""Chromium for measurements: each start has an empty profile, which ends with it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from playwright.sync_api import BrowserContext, CDPSession, Page, sync_playwright
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+DONE = "window.outcome !== undefined"
+PATIENCE_MS = 120_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """A network line: Mbit a second down, and milliseconds of delay to the server and back."""
+
+    mbit: float
+    delay_ms: float
+
+
+@dataclass(frozen=True)
+class Chrome:
+    context: BrowserContext
+
+    def open(self, line: Line | None = None) -> Page:
+        page = self.context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        if line is not None:
+            bytes_a_second = line.mbit * 1e6 / 8
+            settings = {
+                "offline": False,
+                "latency": line.delay_ms,
+                "downloadThroughput": bytes_a_second,
+                "uploadThroughput": bytes_a_second,
+            }
+            session = self.context.new_cdp_session(page)
+            session.send("Network.enable")
+            session.send("Network.emulateNetworkConditions", settings)
+        return page
+
+    def outcome(self, url: str, line: Line | None = None) -> Any:
+        """What a page leaves in window.outcome."""
+        page = self.open(line)
+        page.goto(url, wait_until="commit")
+        page.wait_for_function(DONE)
+        result = page.evaluate("window.outcome")
+        page.close()
+        return result
+
+    def browser_session(self, page: Page) -> CDPSession:
+        return self.context.new_cdp_session(page)
+
+
+def executable() -> str | None:
+    """A Chromium of the system; None for the one that playwright installed."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def started(flags: Sequence[str] = ()) -> Iterator[Chrome]:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as profile, sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            Path(profile), executable_path=executable(), args=[*FLAGS, *flags]
+        )
+        yield Chrome(context)
+        context.close()

@@ -1,0 +1,121 @@
+"""RESULTS.md: what a run found, in tables, and what explains it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import models, report
+
+if TYPE_CHECKING:
+    from .run import Findings
+
+MB = 1e6
+
+
+def text(found: Findings) -> str:
+    """The whole page, in Markdown."""
+    parts = [
+        "# Results",
+        "Written by `python3 build.py bench --write-results`; README.md in this folder says what is "
+        "measured.",
+        report.machine(),
+        "## One text",
+        "Process-CPU milliseconds a text in Node and on CPython, wall milliseconds in Chromium: one "
+        "thread, median of the rounds. tern starts from text; obvious-simd and, outside Chromium, "
+        "minilm get token ids.",
+    ]
+    for host in report.HOSTS:
+        parts += [f"### {host}", report.host_table(found.rows, host)]
+        if host == "node":
+            least = report.host_table(found.rows, host, least=True)
+            parts += ["The least of the rounds, which a busy machine disturbs less:", least]
+    parts += [_python_against_node(found), "![ms against tokens](plots/tokens.png)"]
+    parts += ["## Arithmetic", _arithmetic(found)]
+    parts += ["## Throughput", _throughput(found), "![ms against batch size](plots/batches.png)"]
+    parts += ["## Cold starts", _cold(found)]
+    parts += ["## Bytes to the first embedding", _bytes(found)]
+    parts += ["## Are they what they claim to be?", "\n".join(f"- {v}" for v in found.verdicts)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _python_against_node(found: Findings) -> str:
+    ms = {(r.host, r.tokens): r.ms for r in found.rows if (r.engine, r.dim) == (report.OURS, 256)}
+    ratios = [f"{ms['cpython', t] / ms['node', t]:.2f}× at {t}" for h, t in ms if h == "node"]
+    return f"tern, d 256, CPython against Node: {', '.join(ratios)} tokens."
+
+
+def _arithmetic(found: Findings) -> str:
+    """Multiply-adds a second that the time of a whole text comes to."""
+    lines = []
+    for dim, path in models.paths().items():
+        header = models.header(path)
+        for row in found.rows:
+            if (row.host, row.engine, row.dim) == ("node", report.OURS, dim):
+                adds = models.multiply_adds(header, row.tokens)
+                rate = adds / row.ms / 1e6
+                share = f"{100 * rate / found.peak:.0f} %"
+                lines.append([f"{dim}", f"{row.tokens}", f"{adds / 1e6:.1f}", f"{rate:.0f}", share])
+    header_cells = ["d", "tokens", "10⁶ multiply-adds", "GMAC/s", "of the SIMD peak"]
+    return (
+        f"The SIMD peak of this machine, as WebAssembly reaches it, is {found.peak:.0f} GMAC/s: "
+        "`i32x4.dot_i16x8` on registers alone (obvious/peak.c). The engine's figures are those of "
+        "whole texts, tokenizer and Python included: multiply-adds of the ternary products and of "
+        "attention, divided by the time. They can exceed the peak, because two ternary weights "
+        "share a 16-bit lane, and from 7 tokens on tables replace products (ARCHITECTURE.md). "
+        "What a text costs besides its multiply-adds is nearly the same at each length, so short "
+        "texts reach less.\n\n" + report.table(header_cells, lines)
+    )
+
+
+def _throughput(found: Findings) -> str:
+    details = found.details
+    if details is None:
+        return ""
+    return (
+        f"Mixed short texts, one call a text: {details.single:.3f} ms of processor time each; "
+        f"`embedBatch`: {details.batch:.3f} ms, {details.single / details.batch:.2f}× the "
+        f"throughput. By the clock, one call a text takes {details.single_wall:.3f} ms, a pool of "
+        f"two workers {details.pool:.3f} ms, {details.single_wall / details.pool:.2f}× the "
+        "throughput.\n\n"
+        f"Of a single call at 12 tokens, new sentences after 1,000 others, "
+        f"{100 * details.outside:.1f} % of the time is spent outside kernels.wasm."
+    )
+
+
+def _cold(found: Findings) -> str:
+    parts = [
+        "From navigation to the first vector in Chromium, wall time; the first visit has an empty "
+        "profile. From the start of the process in Node; on CPython without the interpreter's own "
+        "start. `demo` is the results of a query typed at once.",
+        report.cold_table(found.cold),
+    ]
+    ours, theirs = (
+        found.cold.get(("chromium", engine, "first", ""))
+        for engine in (report.OURS, "minilm-q8-wasm")
+    )
+    if ours and theirs:
+        parts.append(
+            f"transformers.js takes {theirs / ours:.1f} times as long, first visit, local."
+        )
+    marks = found.python
+    if marks:
+        parts.append(
+            f"The Python package: import {marks['import_ms']:.0f} ms, load "
+            f"{marks['load_ms']:.0f} ms, first vector {marks['embed_ms']:.1f} ms."
+        )
+    if found.weight:
+        weight = found.weight
+        parts.append(
+            f"A page with the engine, idle: {weight.private / MB:.0f} MB of its own in its process, "
+            f"{(weight.private - weight.empty) / MB:.0f} MB more than an empty page. The model's "
+            f"table lies in it {weight.copies} time{'s' if weight.copies != 1 else ''}."
+        )
+    return "\n\n".join(parts)
+
+
+def _bytes(found: Findings) -> str:
+    parts = [report.bytes_table(found.sizes)]
+    if found.plain_total:
+        sizes = " / ".join(f"{n / MB:.2f}" for n in found.plain_total)
+        parts.append(f"Without the snapshot: {sizes} MB (raw / gzip / brotli).")
+    return "\n\n".join(parts)
