@@ -9,31 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from tern_engine import Engine
 
 from ._check import check
 from ._pyarrow import pa, pc
+from .search_types import BatchEngine
 
 # Where a schema's metadata says which model its embeddings are of.
 FINGERPRINT = b"tern_engine.fingerprint"
 
 Columns = TypeVar("Columns", bound=Any)  # pa.Table or pa.RecordBatch
-
-
-class BatchEngine(Protocol):
-    """What embeds: an Engine, an EnginePool, or what stands in for one."""
-
-    @property
-    def dim(self) -> int: ...
-
-    @property
-    def fingerprint(self) -> str: ...
-
-    def embed_batch(self, texts: list[str], /) -> Any:
-        """float32 [n, dim]."""
 
 
 @cache

@@ -9,6 +9,16 @@ from typing import Any, Protocol
 from .documents import Document
 
 
+class BatchEngine(Protocol):
+    """What embeds texts: an Engine, an EnginePool, or what stands in for one."""
+
+    @property
+    def dim(self) -> int: ...
+    @property
+    def fingerprint(self) -> str: ...
+    def embed_batch(self, texts: Sequence[str], /) -> Any: ...
+
+
 class SearchEngine(Protocol):
     """What an index needs of an engine; tern_engine.Engine is one. Embeddings have length 1."""
 

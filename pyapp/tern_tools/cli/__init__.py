@@ -23,9 +23,10 @@ from tern_engine.errors import PREFIX, DimensionError, InvalidInputError, TernEr
 
 from .. import __version__
 from .bulk_command import bulk
+from .embed_command import embed
 from .index_commands import index, search
 from .model_commands import MODEL_COMMANDS
-from .text_commands import classify, embed, info, similarity, tokenize
+from .text_commands import classify, info, similarity, tokenize
 
 BAD_INPUT, REFUSED, NO_FILE = 2, 3, 4
 INTERRUPTED, TERMINATED, PIPE_CLOSED = 130, 143, 141

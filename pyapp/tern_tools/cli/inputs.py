@@ -14,7 +14,13 @@ from typing import Any, BinaryIO
 
 from tern_engine.errors import InvalidInputError
 
-FORMATS = ("lines", "jsonl", "csv")
+FORMATS = ("lines", "jsonl", "csv", "parquet")
+_SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
 # No line or cell of text is longer: a file without line ends is not read into memory whole.
 MAX_LINE = 64 << 20
 # Larger files in a folder are passed over.
@@ -23,14 +29,22 @@ MAX_FILE = 16 << 20
 Record = tuple[str, dict[str, Any]]  # where it stands, for messages; its members
 
 
-def read_records(source: str, form: str | None) -> Iterator[Record]:
+def read_records(
+    source: str, form: str | None, columns: Sequence[str] | None = None
+) -> Iterator[Record]:
     """The records of a file, or of stdin for "-", one after the other.
 
-    `form` is one of FORMATS; None goes by the file's name. A line is {"text": line}. Raises
-    InvalidInputError for what is not of the format, OSError.
+    `form` is one of FORMATS; None goes by the file's name. A line is {"text": line}. Of Parquet
+    only `columns` are read, by default all. Raises InvalidInputError for what is not of the
+    format, OSError.
     """
-    form = form or _form_of(source)
-    name = "standard input" if source == "-" else source
+    form = form or form_of(source)
+    name = name_of(source)
+    if form == "parquet":
+        from .parquet_records import parquet_records
+
+        yield from parquet_records(source, name, columns)
+        return
     with _opened(source) as file:
         if form == "csv":
             yield from _csv_records(file, name)
@@ -42,6 +56,16 @@ def read_records(source: str, form: str | None) -> Iterator[Record]:
                 yield place, {"text": text}
             elif text.strip():
                 yield place, _json_object(text, place)
+
+
+def form_of(source: str) -> str:
+    """The format that a file's name says it has."""
+    return _SUFFIXES.get(Path(source).suffix.lower(), "lines")
+
+
+def name_of(source: str) -> str:
+    """What messages call a source."""
+    return "standard input" if source == "-" else source
 
 
 def member(record: Record, column: str) -> str:
@@ -87,11 +111,6 @@ def _opened(source: str) -> Iterator[BinaryIO]:
         return
     with Path(source).open("rb") as file:
         yield file
-
-
-def _form_of(source: str) -> str:
-    suffix = Path(source).suffix.lower()
-    return {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}.get(suffix, "lines")
 
 
 def _lines(file: BinaryIO, name: str) -> Iterator[tuple[int, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -33,11 +34,10 @@ def open_output(target: str) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    try:
-        with whole_file(path) as file:
-            yield file
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, error.strerror, target) from None
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target)
+    with whole_file(path) as file:
+        yield file
 
 
 class JsonLines:

@@ -1,11 +1,10 @@
-"""Commands on texts: embed, tokenize, similarity, classify, info."""
+"""Commands on texts: tokenize, similarity, classify, info."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,54 +15,8 @@ from tern_engine.errors import InvalidInputError
 import tern_tools
 
 from . import options
-from .inputs import member, read_records
-from .outputs import JsonLines, NumpyArray, Progress, open_output, print_json
-
-
-@click.command()
-@click.argument("source", default="-")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Default: stdout.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["jsonl", "npy"]),
-    help="Default: by the file's name, else jsonl.",
-)
-@click.option("--batch-size", type=click.IntRange(1), default=64, show_default=True)
-@options.form
-@options.column
-@options.model
-@options.progress
-def embed(
-    source: str,
-    output: str,
-    output_format: str | None,
-    batch_size: int,
-    form: str | None,
-    column: str,
-    model: str | None,
-    progress: bool | None,
-) -> None:
-    """Embed each line, JSON object or CSV row of SOURCE, which "-" or nothing takes from stdin."""
-    output_format = output_format or ("npy" if Path(output).suffix == ".npy" else "jsonl")
-    records = read_records(source, form)
-    first = list(islice(records, 1))  # before the engine: a wrong file is told at once
-    for record in first:
-        member(record, column)
-    engine = Engine.load(model)
-    bar = Progress("embed", progress)
-    done = 0
-    with open_output(output) as file:
-        writer = JsonLines(file) if output_format == "jsonl" else NumpyArray(file, engine.dim)
-        try:
-            for batch in _batches([*first], records, batch_size):
-                texts = [member(record, column) for record in batch]
-                writer.write([members for _, members in batch], engine.embed_batch(texts))
-                done += len(batch)
-                bar(done)
-            writer.finish()
-        finally:
-            writer.close()
-            bar.end()
+from .inputs import read_records
+from .outputs import print_json
 
 
 @click.command()
@@ -138,14 +91,6 @@ def info(model: str | None, as_json: bool) -> None:
         return
     for key, value in summary.items():
         print(f"{key:16} {value}")
-
-
-def _batches(first: list[Any], rest: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    rest = iter(rest)
-    batch = first + list(islice(rest, size - len(first)))
-    while batch:
-        yield batch
-        batch = list(islice(rest, size))
 
 
 def _stdin_lines() -> Iterator[str]:
