@@ -36,7 +36,8 @@ def sample_lines() -> list[str]:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory, sample_lines: list[str]) -> Path:
-    """A data folder of the real layout: the sample as a source, and evaluation sets made up of it.
+    """A data folder of the real layout: the sample as a source, five of its lines twice, and
+    evaluation sets made up of it.
 
     Evaluation texts: sample lines 0–9, as STS pairs (0–5), a claim (6), an abstract (7, 8) and a
     question (9).
@@ -44,7 +45,8 @@ def data(tmp_path_factory: pytest.TempPathFactory, sample_lines: list[str]) -> P
     root = tmp_path_factory.mktemp("data")
     (root / "corpus").mkdir()
     (root / "eval").mkdir()
-    _zip_lines(root / "corpus" / "wordnet.txt.gz", sample_lines)
+    again = [f"{text.upper()}!" for text in sample_lines[60:65]]
+    _zip_lines(root / "corpus" / "wordnet.txt.gz", [*sample_lines, *again])
     _zip_lines(root / "corpus" / "trec_queries.txt.gz", [f"query {i} of many" for i in range(1200)])
     _zip_lines(root / "corpus" / "unlisted.txt.gz", ["this file must never be read"])
     line = sample_lines

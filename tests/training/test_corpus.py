@@ -23,7 +23,9 @@ def test_no_evaluation_text_is_in_the_plan(data: Path, sample_lines: list[str]) 
     assert not keys & {key(text) for text in held_out_queries(data / "corpus")}
     assert key(sample_lines[50]) in keys
     assert plan.report["wordnet"]["dropped_evaluation"] == 10
-    assert plan.report["wordnet"]["lines"] == len(sample_lines)
+    assert plan.report["wordnet"]["lines"] == len(sample_lines) + 5
+    assert plan.report["wordnet"]["dropped_duplicate"] == 5
+    assert plan.report["wordnet"]["licence"] == "WordNet 3.0 licence"
     assert plan.report["medquad"] == {"missing": True}
 
 
