@@ -6,6 +6,8 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -202,3 +204,33 @@ def test_compiled_kernels_are_kept(tmp_path: Path) -> None:
     assert len(first.stdout) > 384 * 8, first.stderr
     assert first.stdout == damaged.stdout == nowhere.stdout
     assert first.stderr == damaged.stderr == nowhere.stderr == ""
+
+
+def test_the_interpreter_s_lock_is_released_while_the_kernel_runs(engine: Engine) -> None:
+    """No thread gives the lock up by time here, so that another runs in the midst of a call of the
+    kernel only if the call itself let the lock go."""
+    call = engine._kernel.call
+    inside = False
+
+    def watched(*arguments: Any) -> int:
+        nonlocal inside
+        inside = True
+        result = call(*arguments)
+        inside = False
+        return result
+
+    engine._kernel.call = watched  # type: ignore[method-assign]
+    thread = threading.Thread(target=engine.embed_batch, args=(TEXTS * 3,))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        seen = 0
+        while thread.is_alive():
+            seen += inside
+            time.sleep(0.0002)
+    finally:
+        sys.setswitchinterval(interval)
+        del engine._kernel.call  # type: ignore[misc]
+        thread.join()
+    assert seen > 10
