@@ -104,14 +104,6 @@ def test_commands_of_the_page(block: str, folder: Path) -> None:
     assert left_over(folder) == []
 
 
-def test_snippet_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    (snippet,) = blocks("python")
-    exec(compile(snippet, "python.md", "exec"), {})
-    cosine, label, hit, count = capsys.readouterr().out.splitlines()
-    assert 0.3 < float(cosine) < 1
-    assert (label, hit, count) == ("billing", "1 0 25", "2")
-
-
 # --- embed
 
 
