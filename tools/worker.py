@@ -8,6 +8,7 @@ assets/    model.bin, and python.zip: the standard library and the engine's pack
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import zipfile
@@ -48,10 +49,18 @@ def assemble(out: Path, site: Path, *, snapshot: bool = False) -> None:
 
 
 def serve(port: int) -> int:
-    """Run dist/worker with `wrangler dev` until interrupted; its exit code."""
+    """Run dist/worker with `wrangler dev` until it is ended; its exit code.
+
+    wrangler is asked to look up nothing at Cloudflare and to report nothing.
+    """
     command = [str(WORKER / "node_modules" / ".bin" / "wrangler"), "dev", "--port", str(port)]
+    environment = {**os.environ, "CLOUDFLARE_CF_FETCH_ENABLED": "false"}
+    environment.setdefault("WRANGLER_SEND_METRICS", "false")
+    if os.name == "posix":  # in this process's place, so that what ends this one ends the server
+        os.chdir(WORKER)
+        os.execve(command[0], command, environment)
     try:
-        return subprocess.run(command, cwd=WORKER, check=False).returncode
+        return subprocess.run(command, cwd=WORKER, env=environment, check=False).returncode
     except KeyboardInterrupt:
         return 0
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 const require = createRequire(new URL("../../worker/package.json", import.meta.url));
 const OpenAI = require("openai").default;
 const [baseURL, model] = process.argv.slice(2);
-const client = new OpenAI({ baseURL, apiKey: "any", maxRetries: 0 });
+const client = new OpenAI({ baseURL, apiKey: "any" });
 
 const answer = await client.embeddings.create({ model, input: ["a small boat", "ΟΔΟΣ"] });
 const vectors = answer.data.map(({ embedding }) =>

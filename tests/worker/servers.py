@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -99,7 +100,22 @@ def wrangler_dev(folder: Path, config: Path, *options: str) -> Iterator[Server]:
         "--ip", "127.0.0.1", "--port", str(port), "--inspector-port", str(free_port()),
         "--show-interactive-dev-session=false", "--persist-to", str(folder / "state"), *options,
     ]  # fmt: skip
-    process, log = _start(command, folder)
+    with _listening(command, folder, port) as running:
+        yield running
+
+
+@contextmanager
+def build_serve(folder: Path) -> Iterator[Server]:
+    """What `build.py worker --serve` ends with: `wrangler dev` on the committed configuration."""
+    port = free_port()
+    script = f"import tools.worker; tools.worker.serve({port})"
+    with _listening([sys.executable, "-c", script], folder, port, PYTHONPATH=str(ROOT)) as running:
+        yield running
+
+
+@contextmanager
+def _listening(command: list[str], folder: Path, port: int, **variables: str) -> Iterator[Server]:
+    process, log = _start(command, folder, variables=variables)
     try:
         _wait_for(port, process, log)
         yield Server(port, process.pid, log)
@@ -108,11 +124,15 @@ def wrangler_dev(folder: Path, config: Path, *options: str) -> Iterator[Server]:
 
 
 def _start(
-    command: list[str], folder: Path, pass_fds: tuple[int, ...] = ()
+    command: list[str],
+    folder: Path,
+    pass_fds: tuple[int, ...] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> tuple[subprocess.Popen[bytes], Path]:
     """Run a server in a session of its own, printing into the file that is returned with it."""
     log = folder / "server.log"
-    environment = {**os.environ, **OFFLINE, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    environment = {**os.environ, **OFFLINE, **home, **(variables or {})}
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,

@@ -40,7 +40,6 @@ def test_a_key_that_is_asked_for(
         button = page.get_by_role("button", name="Rank by meaning")
         button.click()
         page.wait_for_function("document.querySelector('#status').innerText.includes('Bearer')")
-        page.get_by_text("This endpoint asks for a key?").click()
         page.get_by_label("Key", exact=True).fill("k")
         button.click()
         page.wait_for_selector("#results li")

@@ -11,7 +11,14 @@ import pytest
 
 from tests.worker.client import MODEL, embed, get, post
 from tests.worker.servers import ROOT, Server, workerd
-from tests.worker.test_runtime import GOLDEN, TEXTS, cpu_seconds, observed_script
+from tests.worker.test_runtime import (
+    GOLDEN,
+    MEMORY_LIMIT,
+    TEXTS,
+    cpu_seconds,
+    held_memory,
+    observed_script,
+)
 from tools.worker import MOST_ASSET_BYTES, assemble
 
 # What random.seed() takes: the state of Python's generator.
@@ -55,12 +62,15 @@ def test_the_same_bits(
 
 def test_randomness_is_drawn_anew(built: Built, tmp_path: Path) -> None:
     """Each start seeds Python's random numbers from the host; tests/js/worker/snapshot.test.mjs
-    shows what they are with and without it."""
+    shows what they are with and without it. Nor does a start take more memory than there is."""
     script = observed_script(tmp_path, built.script)
-    with workerd(tmp_path, script=script, assets=built.assets, main="probe.js") as running:
+    with workerd(
+        tmp_path, script=script, assets=built.assets, main="probe.js", inspect=True
+    ) as running:
         assert get(running, "/probe").json()["entropy"] == 0
         embed(running, ["a small boat"])
         assert get(running, "/probe").json()["entropy"] >= SEED_BYTES
+        assert sum(held_memory(running).values()) < MEMORY_LIMIT
 
 
 def test_a_snapshot_of_another_build_is_refused(built: Built, tmp_path: Path) -> None:

@@ -15,7 +15,15 @@ import pytest
 
 from tests.worker import client
 from tests.worker.client import MODEL, Reply, embed, get
-from tests.worker.servers import BUILT, NODE_MODULES, OFFLINE, WORKER, Server, wrangler_dev
+from tests.worker.servers import (
+    BUILT,
+    NODE_MODULES,
+    OFFLINE,
+    WORKER,
+    Server,
+    build_serve,
+    wrangler_dev,
+)
 
 # Far below the 64 MiB that Cloudflare takes, and below the 10 MB that it once took.
 MOST_GZIPPED_KIB = 5 * 1024
@@ -70,7 +78,7 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def test_the_committed_configuration_serves(tmp_path: Path, server: Server) -> None:
-    with wrangler_dev(tmp_path, WORKER / "wrangler.jsonc") as running:
+    with build_serve(tmp_path) as running:
         assert get(running, "/health").json()["engine"] == "cold"
         assert embed(running, ["a small boat"]) == embed(server, ["a small boat"])
         assert get(running, "/model.bin").status == 404

@@ -39,6 +39,7 @@ async function rank() {
     headers,
     body: JSON.stringify({ query: form.query.value, documents }),
   });
+  if (response.status === 401) form.querySelector("details").open = true;
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error.message);
   const ms = Math.round(performance.now() - started);
