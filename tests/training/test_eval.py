@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import shutil
 import zipfile
@@ -22,6 +23,12 @@ from training.eval.inputs import SETS, check_inputs, chosen_sets
 from training.eval.teacher_cache import CachedTeacher
 
 INT4 = ROOT / "assets" / "model-int4.bin"
+
+# Added to the engine: every vector's components in reverse.
+WRONG = """
+_right = Engine.embed
+Engine.embed = lambda self, text: _right(self, text)[::-1].copy()
+"""
 
 
 def told(vectors: dict[str, Sequence[float]]) -> sets.Encode:
@@ -139,6 +146,34 @@ def test_the_engines_give_the_engines_vectors() -> None:
     np.testing.assert_array_equal(found, [engine.embed(text) for text in texts])
 
 
+def test_an_engine_that_is_built_anew_meanwhile_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from training.eval import engines
+
+    shutil.copytree(ROOT / "pyapp" / "tern_engine", tmp_path / "tern_engine")
+    monkeypatch.setattr(engines, "package_path", lambda table: tmp_path)
+    with Engines(INT4, 1) as opened:
+        before = opened.encode(["a sentence"])
+        shutil.rmtree(tmp_path / "tern_engine")
+        np.testing.assert_array_equal(opened.encode(["a sentence"]), before)
+        kernel = (ROOT / "pyapp" / "tern_engine" / "data" / "kernels.wasm").read_bytes()
+        assert opened.host == f"tern-engine, kernel {hashlib.sha256(kernel).hexdigest()[:12]}"
+
+
+def test_an_engine_that_computes_something_else_scores_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from training.eval import engines
+
+    shutil.copytree(ROOT / "pyapp" / "tern_engine", tmp_path / "tern_engine")
+    path = tmp_path / "tern_engine" / "engine.py"
+    path.write_text(path.read_text("utf-8") + WRONG, "utf-8")
+    monkeypatch.setattr(engines, "package_path", lambda table: tmp_path)
+    with pytest.raises(SystemExit, match="the int4 build is not the reference"):
+        Engines(INT4, 1)
+
+
 def test_the_teachers_vectors_are_kept(tmp_path: Path) -> None:
     asked: list[list[str]] = []
 
@@ -161,7 +196,7 @@ def test_the_documented_scoring(cache: Path) -> None:
     work = cache / "work" / "kept"
     kept = json.loads((work / "results" / "model-int4.json").read_text("utf-8"))
     sidecar = json.loads((cache / "work" / "model-int4.json").read_text("utf-8"))
-    assert kept["sha256"] == sidecar["sha256"] and kept["host"] == "tern-engine"
+    assert kept["sha256"] == sidecar["sha256"] and kept["host"].startswith("tern-engine, kernel ")
     command = "python -m training.eval model-int4.bin --data"
     assert kept["command"].startswith(command) and "/" not in kept["command"]
     assert kept["scores"]["2,000 texts spearman to teacher"] > 0.5

@@ -62,7 +62,7 @@ def open_encoder(what: str, cache: Path, workers: int = 2) -> Iterator[Encoder]:
 def _in_engine(path: Path, name: str, workers: int) -> Iterator[Encoder]:
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     with Engines(path, workers) as engines:
-        yield Encoder(name, sha256, "tern-engine", engines.encode)
+        yield Encoder(name, sha256, engines.host, engines.encode)
 
 
 def _checkpoint(where: str) -> tuple[Parameters, Shape, str]:

@@ -1,17 +1,26 @@
-"""Vectors from the shipped engine, in a few processes of the build that a model file needs."""
+"""Vectors from the shipped engine, in a few processes of the build that a model file needs.
+
+The build is copied first and held against the reference, so that a score is of one engine, and of a
+right one, whatever is built anew meanwhile.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 from tern_engine.format import read_header
 
-from training.pack.engine_process import EngineProcess
+from training.pack.engine_process import EngineProcess, package_path
+from training.pack.verify import SAMPLE, compare
 
 # A request loads the model anew, so it should be worth it; the last one should not be waited for.
 REQUEST_CHARACTERS = 200_000
@@ -41,19 +50,31 @@ class Engines:
     """A context manager; `encode` gives unit vectors [n, output_dim], each text computed once."""
 
     def __init__(self, model: Path, workers: int = 2) -> None:
-        """BuildMissingError where the build of the file's table format was not made."""
+        """BuildMissingError where the build of the file's table format was not made, SystemExit
+        where it computes other vectors than the reference."""
         self.model = model
         table = table_format(model.read_bytes())
-        self._processes = [EngineProcess(table) for _ in range(workers)]
-        self._threads = ThreadPoolExecutor(workers)
+        built = package_path(table) / "tern_engine"
+        with ExitStack() as held:
+            package = Path(held.enter_context(TemporaryDirectory()))
+            skipped = shutil.ignore_patterns("__pycache__", "*.c", "*.h")
+            shutil.copytree(built, package / "tern_engine", ignore=skipped)
+            kernel = (package / "tern_engine" / "data" / "kernels.wasm").read_bytes()
+            self.host = f"tern-engine, kernel {hashlib.sha256(kernel).hexdigest()[:12]}"
+            self._processes = [
+                held.enter_context(EngineProcess(table, package)) for _ in range(workers)
+            ]
+            self._threads = held.enter_context(ThreadPoolExecutor(workers))
+            found = compare(self._processes[0], model, SAMPLE)
+            if not found.within_tolerance:
+                raise SystemExit(f"the {table} build is not the reference: {found}")
+            self._held = held.pop_all()
 
     def __enter__(self) -> Engines:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._threads.shutdown()
-        for process in self._processes:
-            process.close()
+        self._held.close()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """EngineRefused with the engine's message where it refuses the model."""

@@ -47,8 +47,10 @@ def package_path(embedding_format: str) -> Path:
 class EngineProcess:
     """A context manager around one worker; requests are answered in turn."""
 
-    def __init__(self, embedding_format: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(package_path(embedding_format))}
+    def __init__(self, embedding_format: str, package: Path | None = None) -> None:
+        """`package`: a folder to import that build from, where it is not the built one."""
+        folder = package or package_path(embedding_format)
+        environment = {**os.environ, "PYTHONPATH": str(folder)}
         self._process = subprocess.Popen(
             # -P: the worker's own folder must not shadow anything.
             [sys.executable, "-P", str(WORKER)],
