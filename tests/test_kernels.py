@@ -296,7 +296,7 @@ def test_project(bench: Bench, outputs: int, texts: int) -> None:
     bias[:outputs] = rng.normal(0, 1, outputs)
     transposed = bench.space(4 * d * padded)
     bench.kernel.call("fill_zero", transposed, 4 * d * padded)
-    bench.kernel.call("transpose", bench.put(weights), outputs, d, transposed, padded)
+    bench.kernel.call("pack_projection", bench.put(weights), outputs, d, transposed, padded)
     target = bench.space(4 * texts * padded)
     line = _ops.project(
         source=bench.put(x),

@@ -121,7 +121,7 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
         "target = unit length of (source W + bias)",
         {
             "source": "f32 [texts][d_model]",
-            "weights": "f32 [d_model][padded]",
+            "weights": "f32, see pack_projection",
             "bias": "f32 [padded]",
             "target": "f32 [texts][padded]",
             "d_model": "floats of a source row",

@@ -1,7 +1,7 @@
 """From the bytes of a `.bin` to checked, prepared weights in kernel memory.
 
 The file is copied once, into kernel memory, and its table is read where it lies. What the kernel
-wants in another shape (packed ternary panels, the transposed projection, aligned vectors) is laid
+wants in another shape (packed ternary panels, the projection in panels, aligned vectors) is laid
 out beside it, at load.
 """
 
@@ -260,7 +260,7 @@ def _prepare(
     padded_output = weights.padded_output
     kernel.call("fill_zero", weights.projection, 4 * d * padded_output)
     kernel.call(
-        "transpose", at("out.weight"), header.output_dim, d, weights.projection, padded_output
+        "pack_projection", at("out.weight"), header.output_dim, d, weights.projection, padded_output
     )
     kernel.call("fill_zero", weights.projection_bias, 4 * padded_output)
     copy(weights.projection_bias, "out.bias")

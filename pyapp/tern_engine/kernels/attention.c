@@ -34,24 +34,35 @@ INLINE vec before_end(uint32_t j, uint32_t tokens) {
     return wasm_i32x4_lt(lane, wasm_i32x4_splat((int32_t)tokens));
 }
 
-// Softmax over the first `tokens` of a row of scores, in place; the padding becomes 0.
-static void softmax_row(float *scores, uint32_t tokens, uint32_t padded, float scale) {
-    vec factor = SPLAT(scale), largest = SPLAT(-3.0e38f);
-    for (uint32_t j = 0; j < padded; j += 4) {
-        vec s = MUL(LOAD(scores + j), factor);
-        if (j + 4 > tokens) s = wasm_v128_bitselect(s, SPLAT(-3.0e38f), before_end(j, tokens));
-        STORE(scores + j, s);
-        largest = wasm_f32x4_pmax(largest, s);
+// Softmax over the first `tokens` of each row of scores [rows][padded], in place; the padding becomes
+// 0. May change up to 16 floats past the last row.
+static void softmax_rows(float *scores, uint32_t rows, uint32_t tokens, uint32_t padded,
+                         float scale) {
+    vec factor = SPLAT(scale), lowest = SPLAT(-3.0e38f), mask = before_end(padded - 4, tokens);
+    float *end = scores + rows * padded;
+    for (float *row = scores; row < end; row += padded) {
+        vec largest = lowest;
+        uint32_t j = 0;
+        for (; j + 4 < padded; j += 4) {
+            vec s = MUL(LOAD(row + j), factor);
+            STORE(row + j, s);
+            largest = wasm_f32x4_pmax(largest, s);
+        }
+        vec s = wasm_v128_bitselect(MUL(LOAD(row + j), factor), lowest, mask);
+        STORE(row + j, s);
+        vec top = SPLAT(lane_max(wasm_f32x4_pmax(largest, s)));
+        for (j = 0; j < padded; j += 4) STORE(row + j, SUB(LOAD(row + j), top));
     }
-    vec top = SPLAT(lane_max(largest)), sum = ZERO;
-    for (uint32_t j = 0; j < padded; j += 4) {
-        vec e = exp_nonpositive(SUB(LOAD(scores + j), top));
-        if (j + 4 > tokens) e = wasm_v128_and(e, before_end(j, tokens));
-        STORE(scores + j, e);
-        sum = ADD(sum, e);
+    for (float *x = scores; x < end; x += 4 * VECTORS) exp_nonpositive(x);
+    for (float *row = scores; row < end; row += padded) {
+        vec sum = ZERO;
+        uint32_t j = 0;
+        for (; j + 4 < padded; j += 4) sum = ADD(sum, LOAD(row + j));
+        vec e = wasm_v128_and(LOAD(row + j), mask);
+        STORE(row + j, e);
+        vec inverse = SPLAT(1.0f / lane_sum(ADD(sum, e)));
+        for (j = 0; j < padded; j += 4) STORE(row + j, MUL(LOAD(row + j), inverse));
     }
-    vec inverse = SPLAT(1.0f / lane_sum(sum));
-    for (uint32_t j = 0; j < padded; j += 4) STORE(scores + j, MUL(LOAD(scores + j), inverse));
 }
 
 #else
@@ -77,6 +88,11 @@ static void softmax_row(float *scores, uint32_t tokens, uint32_t padded, float s
     }
 }
 
+static void softmax_rows(float *scores, uint32_t rows, uint32_t tokens, uint32_t padded,
+                         float scale) {
+    for (uint32_t r = 0; r < rows; r++) softmax_row(scores + r * padded, tokens, padded, scale);
+}
+
 #endif
 
 // qkv: [tokens][3][heads][padded_head], zero past d_head; target: [tokens][heads * d_head].
@@ -84,7 +100,7 @@ static void softmax_row(float *scores, uint32_t tokens, uint32_t padded, float s
 // and one output block [QUERY_BLOCK][padded_head] for heads whose size is no multiple of 4.
 void op_attend(const struct attend_operands *o, struct span text) {
     uint32_t head_size = o->padded_head, width = o->heads * head_size, stride = 3 * width;
-    uint32_t d_model = o->heads * o->d_head, padded = round_up(text.rows, 8);
+    uint32_t d_model = o->heads * o->d_head, padded = round_up(text.rows, 4);
     float *transposed = floats(o->scratch);
     float *scores = transposed + head_size * padded;
     float *block = scores + QUERY_BLOCK * padded;
@@ -99,9 +115,7 @@ void op_attend(const struct attend_operands *o, struct span text) {
             uint32_t rows = minimum(QUERY_BLOCK, text.rows - i);
             matmul(q + i * stride, stride, transposed, padded, scores, padded, rows, head_size,
                    padded);
-            for (uint32_t r = 0; r < rows; r++) {
-                softmax_row(scores + r * padded, text.rows, padded, scale);
-            }
+            softmax_rows(scores, rows, text.rows, padded, scale);
             if (head_size == o->d_head) {
                 matmul(scores, padded, v, stride, out + i * d_model, d_model, rows, text.rows,
                        head_size);

@@ -41,6 +41,10 @@ typedef v128_t vec;  // 4 x f32, 4 x i32, 8 x i16 or 16 x i8, as the operation r
 #define SPLAT wasm_f32x4_splat
 #define ZERO wasm_i32x4_splat(0)
 
+// 3 * 2^22: the last bit of a float near it is worth 1. So adding it rounds a float of at most 2^22
+// to an integer (halves to even), and the sum's bits are ROUNDING's and the integer added.
+#define ROUNDING 12582912.0f
+
 // Lane sum in the order (0 + 2) + (1 + 3).
 INLINE float lane_sum(vec v) {
     v = ADD(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));

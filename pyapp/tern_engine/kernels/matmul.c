@@ -4,7 +4,9 @@
 #ifndef TERN_SCALAR
 
 #define TILE_ROWS 4
-#define WIDE 8  // vectors of a tile of one row: enough sums at once to hide the adder's latency
+// Vectors of a tile of one row: enough sums at once to hide the latency of an addition, and no more
+// than have registers beside as many loads, which V8 puts before the arithmetic.
+#define WIDE 6
 
 // A tile of `rows` x 4 * `vectors` results in registers. Each result is one running sum over
 // depth, in order, whatever the tile: a row's bits do not depend on its neighbours.

@@ -116,7 +116,7 @@ struct pool_operands {
 // target = unit length of (source W + bias)
 struct project_operands {
     uint32_t source;  // f32 [texts][d_model]
-    uint32_t weights;  // f32 [d_model][padded]
+    uint32_t weights;  // f32, see pack_projection
     uint32_t bias;  // f32 [padded]
     uint32_t target;  // f32 [texts][padded]
     uint32_t d_model;  // floats of a source row

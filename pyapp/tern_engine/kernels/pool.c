@@ -2,6 +2,16 @@
 #include "lanes.h"
 #include "ops.h"
 
+// target = source weights, the weights in the panels of pack_projection(): so they are read in the
+// order in which they lie.
+static void multiply_panels(const struct project_operands *o, uint32_t texts) {
+    for (uint32_t n = 0; n < o->padded; n += PROJECT_PANEL) {
+        uint32_t width = minimum(PROJECT_PANEL, o->padded - n);
+        matmul(floats(o->source), o->d_model, floats(o->weights) + n * o->d_model, width,
+               floats(o->target) + n, o->padded, texts, o->d_model, width);
+    }
+}
+
 #ifndef TERN_SCALAR
 
 // target [text][d_model] = mean over the text's rows of LN(source; gamma, beta).
@@ -22,11 +32,10 @@ void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
     }
 }
 
-// target [text][padded] = normalize(source weights + bias); weights [d_model][padded], the
-// columns past output_dim zero, so that they add nothing to the length.
+// target [text][padded] = normalize(source weights + bias); weights of the outputs past output_dim
+// are zero, so that they add nothing to the length.
 void op_project(const struct project_operands *o, uint32_t texts) {
-    matmul(floats(o->source), o->d_model, floats(o->weights), o->padded, floats(o->target),
-           o->padded, texts, o->d_model, o->padded);
+    multiply_panels(o, texts);
     for (uint32_t text = 0; text < texts; text++) {
         float *y = floats(o->target) + text * o->padded;
         vec squares = ZERO;
@@ -59,8 +68,7 @@ void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
 }
 
 void op_project(const struct project_operands *o, uint32_t texts) {
-    matmul(floats(o->source), o->d_model, floats(o->weights), o->padded, floats(o->target),
-           o->padded, texts, o->d_model, o->padded);
+    multiply_panels(o, texts);
     for (uint32_t text = 0; text < texts; text++) {
         float *y = floats(o->target) + text * o->padded, squares = 0.0f;
         for (uint32_t n = 0; n < o->padded; n++) {

@@ -98,14 +98,17 @@ void pack_indexes(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t targ
     }
 }
 
-// target[columns][padded_rows] = transpose of source[rows][columns].
-EXPORT(transpose)
-void transpose(uint32_t source, uint32_t rows, uint32_t columns, uint32_t target,
-               uint32_t padded_rows) {
+// The projection [rows][columns] for pool.c: panels of PROJECT_PANEL outputs, one after another, each
+// [columns][outputs of the panel], the last as wide as is left of padded_rows.
+EXPORT(pack_projection)
+void pack_projection(uint32_t source, uint32_t rows, uint32_t columns, uint32_t target,
+                     uint32_t padded_rows) {
     for (uint32_t r = 0; r < rows; r++) {
+        uint32_t first = r / PROJECT_PANEL * PROJECT_PANEL;
+        uint32_t width = minimum(PROJECT_PANEL, padded_rows - first);
+        float *out = floats(target) + first * columns + r - first;
         for (uint32_t c = 0; c < columns; c++) {
-            __builtin_memcpy(floats(target) + c * padded_rows + r,
-                             bytes(source) + 4 * (r * columns + c), 4);
+            __builtin_memcpy(out + c * width, bytes(source) + 4 * (r * columns + c), 4);
         }
     }
 }

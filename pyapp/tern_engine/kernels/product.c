@@ -71,7 +71,7 @@ INLINE void panel_rows(const struct product_operands *o, uint32_t row, float *ou
                 STORE(values + k, rescale(o, LOAD(values + k), n + k, inverse));
             }
             if (mode == MODE_GELU) {
-                for (uint32_t k = 0; k < width; k += 4 * GELU_VECTORS) gelu(values + k);
+                for (uint32_t k = 0; k < width; k += 4 * VECTORS) gelu(values + k);
             }
             for (uint32_t k = 0; k < width; k += 4) {
                 vec v = LOAD(values + k);
@@ -111,7 +111,7 @@ INLINE void finish_lanes(const struct product_operands *o, uint32_t lane, uint32
         STORE(values + 4 * row, rescale(o, LOAD(values + 4 * row), n, inverse));
     }
     if (mode == MODE_GELU) {
-        UNROLL for (int row = 0; row < 8; row += GELU_VECTORS) gelu(values + 4 * row);
+        UNROLL for (int row = 0; row < 8; row += VECTORS) gelu(values + 4 * row);
     }
     for (uint32_t row = 0; row < rows; row++, values += 4, out += o->stride) {
         vec v = LOAD(values);

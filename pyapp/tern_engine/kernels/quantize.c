@@ -50,12 +50,10 @@ INLINE struct scaling scaling_of(const float *x, uint32_t n, float sum) {
     return (struct scaling){x, m.mean, m.scale, 128.0f / bound};
 }
 
-// Rounds four values by adding 3 * 2^22: the sum's last bit is worth 1, and the sums of -2^22 ... 2^22
-// have the bits of ROUNDING and above, one for each integer.
-#define ROUNDING 0x4b400000
+// Four values rounded to integers.
 INLINE vec round_to_int(vec x, vec mean, vec norm, vec scale) {
     vec v = MUL(MUL(SUB(x, mean), norm), scale);
-    return wasm_i32x4_sub(ADD(v, SPLAT(12582912.0f)), wasm_i32x4_splat(ROUNDING));
+    return wasm_i32x4_sub(ADD(v, SPLAT(ROUNDING)), SPLAT(ROUNDING));
 }
 
 // Codes of n columns of four rows, and zeros up to `padded`, into a tile.

@@ -38,6 +38,8 @@ INLINE int16_t *shorts(uint32_t offset) { return (int16_t *)(uintptr_t)offset; }
 INLINE struct bounds *bounds(uint32_t offset) { return (struct bounds *)(uintptr_t)offset; }
 INLINE uint8_t *bytes(uint32_t offset) { return (uint8_t *)(uintptr_t)offset; }
 
+#define PROJECT_PANEL 24  // outputs of the projection that lie together: WIDE vectors of matmul.c
+
 // c[rows, columns] = a[rows, depth] b[depth, columns]; strides in floats, columns a multiple of 4.
 void matmul(const float *a, uint32_t a_stride, const float *b, uint32_t b_stride, float *c,
             uint32_t c_stride, uint32_t rows, uint32_t depth, uint32_t columns);

@@ -5,43 +5,54 @@
 
 #ifndef TERN_SCALAR
 
+// exp and GELU treat VECTORS vectors at a time, in place, and their loops over coefficients (highest
+// degree first) are not unrolled: so the polynomials advance side by side, where otherwise each would
+// wait for its own last step.
+#define VECTORS 4
+#define BY_COEFFICIENTS _Pragma("clang loop unroll(disable)")
+
+static const float exp_p[5] = {1.381461276e-03f, 8.368710056e-03f, 4.166838899e-02f,
+                               1.666652113e-01f, 4.999999404e-01f};
+
 // exp(x) for x <= 0, relative error 1e-7; exactly 0 below -87.
-INLINE vec exp_nonpositive(vec x) {
-    vec keep = wasm_f32x4_ge(x, SPLAT(-87.0f));
-    x = wasm_f32x4_pmax(SPLAT(-87.0f), x);
-    vec n = wasm_f32x4_nearest(MUL(x, SPLAT(1.442695041f)));
-    // ln 2 in two parts: the first has few bits, so n times it is exact.
-    vec r = SUB(SUB(x, MUL(n, SPLAT(0.693359375f))), MUL(n, SPLAT(-2.121944400e-4f)));
-    vec p = SPLAT(1.381461276e-03f);
-    p = ADD(MUL(p, r), SPLAT(8.368710056e-03f));
-    p = ADD(MUL(p, r), SPLAT(4.166838899e-02f));
-    p = ADD(MUL(p, r), SPLAT(1.666652113e-01f));
-    p = ADD(MUL(p, r), SPLAT(4.999999404e-01f));
-    p = ADD(ADD(MUL(p, MUL(r, r)), r), SPLAT(1.0f));
-    vec exponent = wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_splat(127));
-    return wasm_v128_and(MUL(p, wasm_i32x4_shl(exponent, 23)), keep);
+INLINE void exp_nonpositive(float *x) {
+    vec power[VECTORS], r[VECTORS], p[VECTORS];
+    UNROLL for (int i = 0; i < VECTORS; i++) {
+        vec v = wasm_f32x4_pmax(SPLAT(-87.0f), LOAD(x + 4 * i));
+        // n = x / ln 2, rounded; ln 2 in two parts: the first has few bits, so n times it is exact.
+        vec sum = ADD(MUL(v, SPLAT(1.442695041f)), SPLAT(ROUNDING)), n = SUB(sum, SPLAT(ROUNDING));
+        r[i] = SUB(SUB(v, MUL(n, SPLAT(0.693359375f))), MUL(n, SPLAT(-2.121944400e-4f)));
+        // 2^n: n + 127 as a float's exponent.
+        power[i] = wasm_i32x4_shl(wasm_i32x4_add(sum, wasm_i32x4_splat(127)), 23);
+        p[i] = SPLAT(exp_p[0]);
+    }
+    BY_COEFFICIENTS for (int k = 1; k < 5; k++) {
+        vec c = wasm_v128_load32_splat(exp_p + k);
+        UNROLL for (int i = 0; i < VECTORS; i++) p[i] = ADD(MUL(p[i], r[i]), c);
+    }
+    UNROLL for (int i = 0; i < VECTORS; i++) {
+        vec keep = wasm_f32x4_ge(LOAD(x + 4 * i), SPLAT(-87.0f));
+        vec e = ADD(ADD(MUL(p[i], MUL(r[i], r[i])), r[i]), SPLAT(1.0f));
+        STORE(x + 4 * i, wasm_v128_and(MUL(e, power[i]), keep));
+    }
 }
 
-// x/2 (1 + erf(x / sqrt 2)), written max(x, 0) - |x| q(|x|)^-8; absolute error 3e-7. Coefficients
-// of q, highest degree first.
+// x/2 (1 + erf(x / sqrt 2)), written max(x, 0) - |x| q(|x|)^-8; absolute error 3e-7.
 static const float gelu_q[9] = {3.270873776e-06f,  -1.924388744e-05f, 1.117788488e-04f,
                                 1.059927235e-04f,  1.094650128e-03f,  9.345669299e-03f,
                                 4.885452613e-02f,  1.087561324e-01f,  1.090507984e+00f};
 
-// GELU of the 4 * GELU_VECTORS floats at x, in place. The loop over coefficients is not unrolled: so
-// the polynomials advance side by side, where each would wait for its own last step otherwise.
-#define GELU_VECTORS 4
 INLINE void gelu(float *x) {
-    vec t[GELU_VECTORS], q[GELU_VECTORS];
-    UNROLL for (int i = 0; i < GELU_VECTORS; i++) {
+    vec t[VECTORS], q[VECTORS];
+    UNROLL for (int i = 0; i < VECTORS; i++) {
         t[i] = wasm_f32x4_abs(LOAD(x + 4 * i));
         q[i] = SPLAT(gelu_q[0]);
     }
-    _Pragma("clang loop unroll(disable)") for (int k = 1; k < 9; k++) {
+    BY_COEFFICIENTS for (int k = 1; k < 9; k++) {
         vec c = wasm_v128_load32_splat(gelu_q + k);
-        UNROLL for (int i = 0; i < GELU_VECTORS; i++) q[i] = ADD(MUL(q[i], t[i]), c);
+        UNROLL for (int i = 0; i < VECTORS; i++) q[i] = ADD(MUL(q[i], t[i]), c);
     }
-    UNROLL for (int i = 0; i < GELU_VECTORS; i++) {
+    UNROLL for (int i = 0; i < VECTORS; i++) {
         vec p = MUL(q[i], q[i]);
         p = MUL(p, p);
         p = MUL(p, p);
