@@ -12,6 +12,8 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, CDPSession, Page, sync_playwright
 
+from .judge import BenchError
+
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -21,6 +23,11 @@ FLAGS = (
     "--no-first-run",
 )
 DONE = "window.outcome !== undefined"
+REPORT_ERRORS = """
+  const fail = (error) => (window.outcome ??= { error: String(error?.stack ?? error) });
+  addEventListener("error", (event) => fail(event.error ?? event.message));
+  addEventListener("unhandledrejection", (event) => fail(event.reason));
+"""
 PATIENCE_MS = 120_000
 
 
@@ -39,6 +46,7 @@ class Chrome:
     def open(self, line: Line | None = None) -> Page:
         page = self.context.new_page()
         page.set_default_timeout(PATIENCE_MS)
+        page.add_init_script(REPORT_ERRORS)
         if line is not None:
             bytes_a_second = line.mbit * 1e6 / 8
             settings = {
@@ -53,12 +61,14 @@ class Chrome:
         return page
 
     def outcome(self, url: str, line: Line | None = None) -> Any:
-        """What a page leaves in window.outcome."""
+        """What a page leaves in window.outcome. Raises BenchError with a page's error."""
         page = self.open(line)
         page.goto(url, wait_until="commit")
         page.wait_for_function(DONE)
         result = page.evaluate("window.outcome")
         page.close()
+        if "error" in result:
+            raise BenchError(f"{url}: {result['error']}")
         return result
 
     def browser_session(self, page: Page) -> CDPSession:
@@ -75,7 +85,10 @@ def executable() -> str | None:
 def started(flags: Sequence[str] = ()) -> Iterator[Chrome]:
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile, sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
-            Path(profile), executable_path=executable(), args=[*FLAGS, *flags]
+            Path(profile),
+            executable_path=executable(),
+            args=[*FLAGS, *flags],
+            bypass_csp=True,  # or the demo lets nobody ask it the time
         )
         yield Chrome(context)
         context.close()

@@ -1,7 +1,8 @@
 """Cold starts: from nothing to the first vector, and what a page that has it weighs.
 
-In Chromium from navigation, with an empty profile for each first visit; the second visit is another
-page of the same browser, whose caches are then full. In Node and CPython from the start of a process.
+In Chromium from navigation, with an empty profile for each first visit; the second visit is
+another page of the same browser, whose caches are then full. In Node and CPython from the start of
+a process.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import browser, memory, peer, site
+from . import browser, hosts, memory, peer, site
 from .browser import Line
 
 VISITS = ("first", "second")
@@ -135,6 +136,13 @@ def idle_page(address: str, folder: Path) -> memory.Weight:
 
 
 def _printed(command: list[str]) -> dict[str, Any]:
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=peer.ROOT)
+    done = subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=peer.ROOT,
+        env=hosts.environment(),
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

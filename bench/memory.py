@@ -24,7 +24,7 @@ class Weight:
 
 
 def largest_renderer() -> int:
-    """The id of the heaviest renderer process below this one: where one page is open, that page's."""
+    """The id of the heaviest renderer below this process: where one page is open, that page's."""
     own = os.getpid()
     parents = {}
     renderers = []

@@ -37,8 +37,9 @@ class Obvious:
         self.dim: int = struct.unpack_from("<H", content, 12)[0]
         self._store = wasmtime.Store()
         engine = self._store.engine
-        instance = wasmtime.Instance(self._store, wasmtime.Module.from_file(engine, str(wasm)), [])
-        self._exports: Any = instance.exports(self._store)
+        module = wasmtime.Module.from_file(engine, str(wasm))
+        exports: Any = wasmtime.Instance(self._store, module, []).exports(self._store)
+        self._exports = exports
         start = self._exports["reserve"](self._store, len(content))
         self._exports["memory"].write(self._store, content, start)
         if self._exports["load"](self._store, start) != 1:

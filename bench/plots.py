@@ -10,6 +10,8 @@ import matplotlib
 matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from .report import Row
 
@@ -43,7 +45,7 @@ def batches(ms: Mapping[int, float], path: Path) -> None:
     _save(figure, axes, path)
 
 
-def _save(figure: plt.Figure, axes: plt.Axes, path: Path) -> None:
+def _save(figure: Figure, axes: Axes, path: Path) -> None:
     axes.grid(visible=True, alpha=0.3)
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)

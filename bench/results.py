@@ -16,13 +16,13 @@ def text(found: Findings) -> str:
     """The whole page, in Markdown."""
     parts = [
         "# Results",
-        "Written by `python3 build.py bench --write-results`; README.md in this folder says what is "
-        "measured.",
+        "Written by `python3 build.py bench --write-results`; README.md in this folder says what "
+        "is measured.",
         report.machine(),
         "## One text",
-        "Process-CPU milliseconds a text in Node and on CPython, wall milliseconds in Chromium: one "
-        "thread, median of the rounds. tern starts from text; obvious-simd and, outside Chromium, "
-        "minilm get token ids.",
+        "Process-CPU milliseconds a text in Node and on CPython, wall milliseconds in Chromium: "
+        "one thread, median of the rounds. tern starts from text; obvious-simd and, outside "
+        "Chromium, minilm get token ids.",
     ]
     for host in report.HOSTS:
         parts += [f"### {host}", report.host_table(found.rows, host)]
@@ -106,9 +106,9 @@ def _cold(found: Findings) -> str:
     if found.weight:
         weight = found.weight
         parts.append(
-            f"A page with the engine, idle: {weight.private / MB:.0f} MB of its own in its process, "
-            f"{(weight.private - weight.empty) / MB:.0f} MB more than an empty page. The model's "
-            f"table lies in it {weight.copies} time{'s' if weight.copies != 1 else ''}."
+            f"A page with the engine, idle: {weight.private / MB:.0f} MB of its own in its "
+            f"process, {(weight.private - weight.empty) / MB:.0f} MB more than an empty page. The "
+            f"model's table lies in it {weight.copies} time{'s' if weight.copies != 1 else ''}."
         )
     return "\n\n".join(parts)
 

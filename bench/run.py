@@ -1,7 +1,7 @@
 """`python3 build.py bench`: this engine and its peers, side by side, in one run.
 
-Python deals out the texts, makes the peers, judges the vectors and writes the tables; hosts.py has the
-engines measured, cold.py their starts, details.py the rest.
+Python deals out the texts, makes the peers, judges the vectors and writes the tables; hosts.py has
+the engines measured, cold.py their starts, details.py the rest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 /**
  * Runs a plan in a page, as node.mjs does in Node; the page's address has the plan's, ?work=URL.
- * window.outcome becomes {samples, proofs} or {error}.
+ * window.outcome becomes {samples, proofs}.
  */
 import { measure, proofs } from "../js/measure.mjs";
 import { obvious } from "../js/obvious.mjs";
@@ -33,7 +33,4 @@ async function race() {
   return { samples, proofs: await proofs(contenders, work.plan) };
 }
 
-race().then(
-  (outcome) => (window.outcome = outcome),
-  (error) => (window.outcome = { error: String(error?.stack ?? error) }),
-);
+window.outcome = await race();
