@@ -193,6 +193,17 @@ def test_repr() -> None:
     assert repr(engine).endswith(" disposed>")
 
 
+def test_engines_are_freed_before_the_interpreter_ends() -> None:
+    """Later, when modules are gone, wasmtime would complain on stderr."""
+    script = (
+        "import atexit, gc, tern_engine, wasmtime; engine = tern_engine.Engine.load();"
+        "atexit._run_exitfuncs(); gc.collect();"
+        "kinds = (wasmtime.Store, wasmtime.Module, wasmtime.Engine);"
+        "print([each for each in gc.get_objects() if isinstance(each, kinds)])"
+    )
+    assert run(script).stdout == "[]\n"
+
+
 def test_compiled_kernels_are_kept(tmp_path: Path) -> None:
     """In the user's cache folder; without one, and with damaged files, all works the same."""
     script = "import tern_engine; print(tern_engine.embed('a').tobytes().hex())"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
+from weakref import WeakSet
 
 from ..errors import KernelMissingError, WasmNoSimdError
 
@@ -39,6 +41,17 @@ def _compiled(wasm: bytes) -> tuple[Any, Any]:
         ) from error
 
 
+_open: WeakSet[WasmtimeKernel] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """At the interpreter's end, while wasmtime can still free what it made without complaint."""
+    for kernel in list(_open):
+        kernel.close()
+    _compiled.cache_clear()
+
+
 class WasmtimeKernel:
     """See kernels.Kernel."""
 
@@ -55,6 +68,7 @@ class WasmtimeKernel:
         self._windows: list[_Window] = []
         self._bytes = memoryview(b"")
         self._read_views()
+        _open.add(self)
 
     def _read_views(self) -> None:
         size = self._memory.data_len(self._store)
