@@ -96,6 +96,8 @@ def test(options: argparse.Namespace) -> int:
     code = everything(options) or _make(lambda recipes: recipes.worker())
     if code != 0:
         return code
+    if options.full:
+        _ensure_python_packages(["adapters"])
     _ensure_chromium()
     arguments = ["-m", "pytest", *(["--full"] if options.full else []), *options.rest]
     commands = [[str(VENV_PYTHON), *arguments]]

@@ -1,12 +1,13 @@
 """Arrow in, Arrow out: a column of texts gets a column of embeddings beside it.
 
-embed_table takes a whole table or batch, embed_batches a stream of batches, which is what Spark's
-mapInArrow wants; Ray Data's map_batches and Dask take embed_table. All need pyarrow (the extra
+embed_table takes a whole table or batch, which is what Ray Data's map_batches gives; embed_batches
+a stream of batches, as Spark's mapInArrow does. All need pyarrow (the extra
 `parquet`), which nothing else in tern_tools imports.
 """
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar
@@ -28,7 +29,9 @@ Columns = TypeVar("Columns", bound=Any)  # pa.Table or pa.RecordBatch
 def process_engine(model: str | None = None) -> Engine:
     """This process's engine of a model file, made at the first call: a worker has one for all its
     tasks. Raises as Engine.load does."""
-    return Engine.load(model)
+    engine = Engine.load(model)
+    atexit.register(engine.dispose)  # before wasmtime is taken apart
+    return engine
 
 
 def embed_table(
@@ -38,6 +41,7 @@ def embed_table(
     output: str = "embedding",
     engine: BatchEngine | None = None,
     batch_size: int = 256,
+    as_list: bool = False,
 ) -> Columns:
     """A table or record batch with a column more, fixed_size_list<float32>[dim].
 
@@ -46,6 +50,7 @@ def embed_table(
     output      the new column, which takes the place of one of that name
     engine      by default process_engine()
     batch_size  texts handed to the engine at a time
+    as_list     list<float32> instead, for what knows no lists of a fixed size, as Spark
 
     The schema's metadata names the model. Raises InvalidInputError.
     """
@@ -62,7 +67,8 @@ def embed_table(
         vectors: Any = pa.chunked_array(chunks, vector_type(found.dim))
     else:
         vectors = _embed(texts, found, batch_size)
-    schema = output_schema(table.schema, output, found)
+    schema = output_schema(table.schema, output, found, as_list)
+    vectors = vectors.cast(schema.field(output).type)
     arrays = _placed(table.columns, table.schema, output, vectors)
     result: Columns = type(table).from_arrays(arrays, schema=schema)
     return result
@@ -75,11 +81,14 @@ def embed_batches(
     output: str = "embedding",
     model: str | None = None,
     batch_size: int = 256,
+    as_list: bool = False,
 ) -> Iterator[Any]:
     """embed_table of each record batch, one after the other, with this process's engine."""
     engine = process_engine(model)
     for batch in batches:
-        yield embed_table(batch, column, output=output, engine=engine, batch_size=batch_size)
+        yield embed_table(
+            batch, column, output=output, engine=engine, batch_size=batch_size, as_list=as_list
+        )
 
 
 def vector_type(dim: int) -> Any:
@@ -87,11 +96,12 @@ def vector_type(dim: int) -> Any:
     return pa.list_(pa.float32(), dim)
 
 
-def output_schema(schema: Any, output: str, engine: BatchEngine) -> Any:
+def output_schema(schema: Any, output: str, engine: BatchEngine, as_list: bool = False) -> Any:
     """What embed_table makes of a schema."""
     count = schema.names.count(output)
     check(count < 2, f"{count} columns are named {output!r}, expected one or none")
-    fields = _placed(schema, schema, output, pa.field(output, vector_type(engine.dim)))
+    kind = pa.list_(pa.float32()) if as_list else vector_type(engine.dim)
+    fields = _placed(schema, schema, output, pa.field(output, kind))
     metadata = {**(schema.metadata or {}), FINGERPRINT: engine.fingerprint.encode()}
     return pa.schema(fields, metadata)
 

@@ -61,6 +61,14 @@ def test_a_record_batch_a_slice_and_a_table_of_no_rows(expected: list, engine: o
         assert len(found) == 0 and found.schema.names == ["text", "embedding"]
 
 
+def test_lists_of_any_size(expected: list, engine: object) -> None:
+    batch = pa.record_batch({"text": TEXTS})
+    found = embed_table(batch, engine=engine, as_list=True)
+    (same,) = embed_batches([batch], as_list=True)
+    assert found.schema.field("embedding").type == pa.list_(pa.float32())
+    assert found["embedding"].to_pylist() == expected and same.equals(found)
+
+
 def test_a_column_of_the_name_gives_its_place(expected: list, engine: object) -> None:
     table = pa.table({"v": range(6), "text": TEXTS, "id": range(6)})
     found = embed_table(table, output="v", engine=engine)

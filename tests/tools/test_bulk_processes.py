@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from tern_engine.errors import WorkerFailedError
 from tern_tools.bulk import Summary, run, run_bulk
-from tern_tools.cli import run as run_cli
 
-from tests.support.bulk import ENVIRONMENT, ROWS, ROWS_PER_PART, contents, parts
+from tests.support.bulk import ENVIRONMENT, ROWS_PER_PART, contents, parts
 
 
 def start(source: Path, out: Path, workers: int) -> subprocess.Popen[str]:
@@ -71,38 +70,6 @@ def test_a_run_that_is_killed_is_taken_up(source: Path, alone: Path, tmp_path: P
     summary = Summary(**json.loads(process.communicate()[0]))
     assert (process.returncode, summary.reused, summary.made) == (0, there, 60 - there)
     assert contents(out) == contents(alone)
-
-
-def test_a_scheduler_and_a_worker_of_their_own(
-    source: Path, alone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As docs/bulk.md starts them, but on a port that is free."""
-    about = tmp_path / "scheduler.json"
-    dask = [sys.executable, "-m", "dask"]
-    file = ["--scheduler-file", str(about)]
-    file += ["--no-dashboard"]
-    commands = [["scheduler", "--port", "0", *file], ["worker", "--nthreads", "2", *file]]
-    scheduler, worker = (
-        subprocess.Popen(
-            [*dask, *command], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.DEVNULL
-        )
-        for command in commands
-    )
-    try:
-        wait_for(about.exists)
-        address = json.loads(about.read_text())["address"]
-        out = str(tmp_path / "out")
-        options = ["--rows-per-part", str(ROWS_PER_PART), "--scheduler", address, "--progress"]
-        assert run_cli(["bulk", str(source), out, *options]) == 0
-        assert f"\rbulk {ROWS:,}/{ROWS:,}\n" in capsys.readouterr().err
-        assert contents(Path(out)) == contents(alone)
-        (Path(out) / "part-00007.parquet").unlink()  # is made though the scheduler made it before
-        assert run_cli(["bulk", str(source), out, *options]) == 0
-        assert contents(Path(out)) == contents(alone)
-    finally:
-        for process in (worker, scheduler):
-            process.terminate()
-            process.wait()
 
 
 def test_a_part_that_ends_its_workers(

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import tern_engine
 from tern_tools import SearchIndex
@@ -24,7 +26,7 @@ from tern_tools.cli.index_commands import KEPT_INDEX
 
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "assets" / "model-int4.bin"
-PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "cli.md").read_text("utf-8")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ENGINE = tern_engine.Engine.load()
 
@@ -37,7 +39,7 @@ def free() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with the files that docs/python.md names."""
+    """The working folder, with the files that docs/cli.md names."""
     notes = tmp_path / "notes"
     (notes / "more").mkdir(parents=True)
     (notes / "refunds.txt").write_text("Opening hours\n\nWe return your money in two weeks.\n")
@@ -46,6 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "texts.txt").write_text("i was billed twice\n\nthe train is late 🙂\r\n")
     (tmp_path / "questions.csv").write_text('id,question\nx,"who, me?"\ny,"two\nlines"\n')
     (tmp_path / "examples.json").write_text('{"billing": ["my invoice"], "travel": ["a train"]}')
+    pq.write_table(pa.table({"text": ["a", None, "b"]}), tmp_path / "texts.parquet")
     (tmp_path / "model.bin").symlink_to(MODEL)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -100,7 +103,10 @@ def test_commands_of_the_page(block: str, folder: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout or list(folder.glob("*.npy")) or "completion" in block or "index" in block
+    made = [
+        name for glob in ("*.npy", "*.index", "*.bash", "vectors/*") for name in folder.glob(glob)
+    ]
+    assert done.stdout or made
     assert left_over(folder) == []
 
 

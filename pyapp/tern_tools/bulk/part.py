@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -86,4 +87,5 @@ def _engine(model: str | None) -> Engine:
     engines: dict[str | None, Engine] = _threads.__dict__.setdefault("engines", {})
     if model not in engines:
         engines[model] = Engine.load(model)
+        atexit.register(engines[model].dispose)  # before wasmtime is taken apart
     return engines[model]

@@ -1,4 +1,4 @@
-"""The command line `tern-engine`: docs/python.md.
+"""The command line `tern-engine`: docs/cli.md.
 
 Exit codes:
 
