@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import random
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,7 +16,22 @@ import onnxruntime  # type: ignore[import-untyped]
 import pytest
 from tern_engine.tokenizer import Tokenizer
 
-from bench import bert, bert_onnx, peer, report, run, texts
+from bench import (
+    bert,
+    bert_onnx,
+    browser,
+    details,
+    hosts,
+    judge,
+    memory,
+    models,
+    obvious,
+    peer,
+    report,
+    run,
+    site,
+    texts,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = (8, 12, 16, 32, 64, 128)
@@ -34,72 +52,80 @@ IDS = [2, 17, 33, 5, 59, 17, 3]
 # --- samples to tables
 
 
-def sample(engine: str, dim: int, tokens: int, *ms: float) -> list[report.Sample]:
-    return [report.Sample(engine, dim, tokens, value) for value in ms]
+def sample(host: str, engine: str, dim: int, tokens: int, *ms: float) -> list[report.Sample]:
+    return [report.Sample(host, engine, dim, tokens, value) for value in ms]
 
 
 SAMPLES = [
-    *sample("tern", 256, 12, 3.0, 1.0, 2.0),
-    *sample("minilm-q8-wasm", 384, 12, 41.0, 39.0, 40.0, 1000.0),
-    *sample("tern", 256, 8, 1.0),
-    *sample("minilm-q8-wasm", 384, 8, 15.0),
+    *sample("node", "minilm-q8-wasm", 384, 12, 41.0, 39.0, 40.0, 1000.0),
+    *sample("node", "tern", 256, 12, 3.0, 1.0, 2.0),
+    *sample("node", "obvious-simd", 384, 12, 44.0),
+    *sample("node", "tern", 384, 12, 4.0),
+    *sample("chromium", "tern", 256, 12, 5.0),
 ]
 
 
-def test_a_row_is_the_median_of_its_samples() -> None:
-    assert report.rows("node", SAMPLES) == [
-        report.Row("node", "tern", 256, 8, 1.0),
-        report.Row("node", "tern", 256, 12, 2.0),
-        report.Row("node", "minilm-q8-wasm", 384, 8, 15.0),
-        report.Row("node", "minilm-q8-wasm", 384, 12, 40.5),
+def test_a_row_is_the_median_of_its_samples_with_their_least() -> None:
+    assert report.rows(SAMPLES) == [
+        report.Row("node", "tern", 256, 12, 2.0, 1.0),
+        report.Row("node", "tern", 384, 12, 4.0, 4.0),
+        report.Row("node", "obvious-simd", 384, 12, 44.0, 44.0),
+        report.Row("node", "minilm-q8-wasm", 384, 12, 40.5, 39.0),
+        report.Row("chromium", "tern", 256, 12, 5.0, 5.0),
     ]
 
 
-def test_the_document_has_its_three_parts() -> None:
-    document = json.loads(json.dumps(report.document(report.rows("node", SAMPLES))))
+def test_the_document_has_the_rows_the_starts_and_the_bytes() -> None:
+    cold = {
+        ("chromium", "tern", "first", ""): 900.0,
+        ("chromium", "tern", "first", "50 Mbit/s, 20 ms"): 2000.0,
+        ("chromium", "tern, no snapshot", "first", ""): 1900.0,
+        ("node", "minilm-q8-wasm", "first", ""): 700.0,
+    }
+    document = report.document(report.rows(SAMPLES), cold, {"total": (3, 2, 1)})
+    document = json.loads(json.dumps(document))
     assert list(document) == ["rows", "cold", "bytes"]
     assert document["rows"][0] == {
         "host": "node",
         "engine": "tern",
         "dim": 256,
-        "tokens": 8,
-        "ms": 1.0,
+        "tokens": 12,
+        "ms": 2.0,
     }
-    assert document["cold"] == []
-    assert document["bytes"] == {}
+    assert document["cold"] == [
+        {"host": "chromium", "engine": "tern", "visit": "first", "ms": 900.0},
+        {"host": "node", "engine": "minilm-q8-wasm", "visit": "first", "ms": 700.0},
+    ]
+    assert document["bytes"] == {"total": {"raw": 3, "gzip": 2, "brotli": 1}}
 
 
-def test_the_table_shows_times_and_how_many_times_ours_is_faster() -> None:
-    lines = report.table(report.rows("node", SAMPLES)).splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert cells[0] == [
-        "tokens",
-        "tern, d 256, node",
-        "minilm-q8-wasm, d 384, node",
-        "minilm-q8-wasm / tern",
-    ]
-    assert cells[2:] == [
-        ["8", "1.000 ms", "15.000 ms", "15.0×"],
-        ["12", "2.000 ms", "40.500 ms", "20.2×"],
-    ]
+def cells(table: str) -> list[list[str]]:
+    lines = table.splitlines()
     assert len({len(line) for line in lines}) == 1
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_a_contender_is_compared_with_ours_on_its_own_host() -> None:
-    rows = [
-        report.Row("node", "tern", 256, 8, 1.0),
-        report.Row("chromium", "tern", 256, 8, 2.0),
-        report.Row("chromium", "minilm-q8-wasm", 384, 8, 30.0),
+def test_a_host_is_a_table_of_times_and_of_how_many_times_ours_is_faster() -> None:
+    found = cells(report.host_table(report.rows(SAMPLES), "node"))
+    assert found[0] == [
+        "tokens",
+        "tern, d 256",
+        "tern, d 384",
+        "obvious-simd, d 384",
+        "minilm-q8-wasm, d 384",
+        # The build of our own pass against ours of its width, the peer against our smallest.
+        "obvious-simd d 384 / tern d 384",
+        "minilm-q8-wasm d 384 / tern d 256",
     ]
-    last = report.table(rows).splitlines()[-1]
-    assert last.rstrip(" |").endswith("15.0×")
+    assert found[2:] == [["12", "2.000 ms", "4.000 ms", "44.000 ms", "40.500 ms", "11.0×", "20.2×"]]
+    least = cells(report.host_table(report.rows(SAMPLES), "node", least=True))
+    assert least[2][1] == "1.000 ms"
+    assert least[2][-1] == "39.0×"
 
 
-def test_the_results_name_the_machine_and_the_verdict() -> None:
-    text = report.results(report.rows("node", SAMPLES), "The peer is sound.")
-    assert report.machine() in text
-    assert "The peer is sound." in text
-    assert "Node v" in text
+def test_cold_starts_are_a_line_an_engine_with_both_visits() -> None:
+    cold = {("chromium", "tern", "first", ""): 900.0, ("chromium", "tern", "second", ""): 600.4}
+    assert cells(report.cold_table(cold))[2:] == [["chromium, tern", "local", "900 ms", "600 ms"]]
 
 
 # --- texts
@@ -113,15 +139,16 @@ def tokenizer() -> Tokenizer:
 def test_the_full_run_has_enough_texts_of_the_right_lengths(tokenizer: Tokenizer) -> None:
     effort = run.FULL
     assert tuple(effort.per_round) == SIZES
+    rounds = max(effort.rounds.values())
     plan = texts.make_plan(
         texts.sentences(),
         tokenizer.tokenize,
         per_round=effort.per_round,
-        rounds=effort.rounds,
+        rounds=rounds,
         warmup=1000,
     )
     assert len(plan.warmup) == 1000
-    assert len(plan.rounds) == effort.rounds
+    assert len(plan.rounds) == rounds
     for sizes in plan.rounds:
         for tokens, items in sizes.items():
             assert len(items) == effort.per_round[tokens]
@@ -264,32 +291,68 @@ def test_sentence_vector_is_the_mean_at_length_one() -> None:
 # --- the judge
 
 
-def proof(engine: str, *vector: float) -> dict[str, object]:
-    return {"engine": engine, "tokens": 8, "vector": list(vector)}
+def proof(engine: str, *vector: float, dim: int = 2) -> dict[str, object]:
+    return {"engine": engine, "dim": dim, "tokens": 8, "vector": list(vector)}
 
 
 def right(tokens: int) -> bert.Array:
     return np.array([1, 0], np.float32)
 
 
+EXACT = judge.Standard(right, 0.9999, 2e-3, "the reference")
+NEAR = judge.Standard(right, 0.98, None, "its original")
+STANDARDS = {("tern", 2): EXACT, ("minilm-q8-wasm", 2): NEAR}
+TERN, PEER = proof("tern", 1, 0), proof("minilm-q8-wasm", 0.99, 0.141)
+
+
 def test_sound_contenders_pass() -> None:
-    verdict = run.judge([proof("tern", 0, 1), proof("minilm-q8-wasm", 1, 0)], right, 2)
-    assert "least cosine 1.0000 of 1 texts" in verdict
+    ours, theirs = judge.judge([TERN, PEER], STANDARDS, 2)
+    assert ours.startswith("tern, d 2, against the reference: least cosine 1.000000")
+    assert "least cosine 0.99" in theirs
 
 
 @pytest.mark.parametrize(
     ("proofs", "message"),
     [
-        ([proof("minilm-q8-wasm", 0.6, 0.8)], "has cosine 0.6000 to its original"),
+        ([TERN, proof("minilm-q8-wasm", 0.6, 0.8)], "has cosine 0.6000 to its original"),
+        ([proof("tern", 0.99995, 0.01), PEER], "differs by 0.0100 from the reference"),
         ([proof("tern", 1, 1)], "returned a vector of length 1.41"),
         ([proof("tern", math.nan, 1)], "returned no 2 finite floats"),
         ([proof("tern", 1, 0, 0)], "returned no 2 finite floats"),
-        ([proof("tern", 0, 1)], "no vector of the peer was judged"),
+        ([proof("tern", 1, 0, dim=3)], "has nothing to be held against"),
+        ([TERN], "no vector of minilm-q8-wasm, d 2, was judged"),
     ],
 )
 def test_broken_contenders_fail(proofs: list[dict[str, object]], message: str) -> None:
-    with pytest.raises(run.BenchError, match=message):
-        run.judge(proofs, right, 2)
+    with pytest.raises(judge.BenchError, match=message):
+        judge.judge(proofs, STANDARDS, 2)
+
+
+def test_a_slow_obvious_build_is_a_straw_man() -> None:
+    assert "13.0 GMAC/s at d 256" in judge.judge_speed({"256": 13.0, "384": 12.0})
+    with pytest.raises(judge.BenchError, match=r"d 384, reaches 9\.9 GMAC/s .* at least 10"):
+        judge.judge_speed({"256": 13.0, "384": 9.9})
+
+
+# --- the obvious SIMD build
+
+
+@pytest.mark.parametrize("dim", [256, 384])
+def test_the_obvious_build_equals_the_reference(dim: int) -> None:
+    built = obvious.Obvious(obvious.module(), models.paths()[dim])
+    assert built.dim == dim
+    for ids in ((101, 102), (101, 7592, 1010, 2088, 102), tuple(range(1000, 1128))):
+        found = np.array(built.embed(ids))
+        expected = models.reference(models.paths()[dim], ids)
+        assert float(found @ expected) >= 0.9999
+        assert float(np.abs(found - expected).max()) <= 2e-3
+
+
+def test_the_obvious_build_refuses_ids_that_the_model_has_not() -> None:
+    built = obvious.Obvious(obvious.module(), models.paths()[256])
+    for ids in ([], [30522], [0] * 129):
+        with pytest.raises(ValueError, match="refused"):
+            built.embed(ids)
 
 
 # --- the measuring loop and the soak run, with engines made for the test
@@ -370,27 +433,99 @@ def test_the_soak_run_finds_leaks_and_shared_vectors(
 
 
 def built_site() -> Path:
-    assert run.SITE_MODULE.exists(), "python3 build.py all makes dist/web, which this test needs"
-    return run.SITE_MODULE
+    assert hosts.SITE_MODULE.exists(), "python3 build.py all makes dist/web, which this test needs"
+    return hosts.SITE_MODULE
 
 
-def test_a_quick_run_measures_both_engines_at_every_size(
+def test_a_quick_run_measures_every_engine_on_every_host(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     built_site()
     figures = tmp_path / "figures.json"
     assert run.main(["--quick", "--json", str(figures)]) == 0
-    rows = json.loads(figures.read_text("utf-8"))["rows"]
+    document = json.loads(figures.read_text("utf-8"))
+    rows = document["rows"]
+    wide = {("tern", 256), ("tern", 384), ("obvious-simd", 256), ("obvious-simd", 384)}
+    peers = {
+        "node": "minilm-q8-wasm",
+        "chromium": "minilm-q8-wasm",
+        "cpython": "minilm-q8-native",
+    }
     assert {(row["host"], row["engine"], row["dim"], row["tokens"]) for row in rows} == {
-        ("node", engine, dim, tokens)
-        for engine, dim in (("tern", 256), ("minilm-q8-wasm", 384))
+        (host, engine, dim, tokens)
+        for host, peer_engine in peers.items()
+        for engine, dim in {*wide, (peer_engine, 384)}
         for tokens in SIZES
     }
     assert all(math.isfinite(row["ms"]) and row["ms"] > 0 for row in rows)
+    assert {(c["host"], c["engine"], c["visit"]) for c in document["cold"]} == {
+        *(("chromium", e, v) for e in ("tern", "minilm-q8-wasm") for v in ("first", "second")),
+        *(("node", e, "first") for e in ("tern", "minilm-q8-wasm")),
+        ("cpython", "tern", "first"),
+    }
+    assert all(math.isfinite(c["ms"]) and c["ms"] > 0 for c in document["cold"])
+    sizes = document["bytes"]
+    assert {"model-int4.bin", "pyodide.asm.wasm", "kernels-int4.wasm", "shim"} <= set(sizes)
+    for kind in ("raw", "gzip", "brotli"):
+        assert sizes["total"][kind] == sum(
+            size[kind] for name, size in sizes.items() if name != "total"
+        )
     printed = capsys.readouterr().out
-    assert "minilm-q8-wasm / tern" in printed
-    assert "least cosine" in printed
-    assert "too few texts" in printed
+    for part in (
+        "obvious-simd d 384 / tern d 384",
+        "obvious-simd reaches",
+        "obvious-simd, d 256, against the reference: least cosine 1.0000",
+        "import",
+        "of the time is spent outside kernels.wasm",
+        "a pool of two workers",
+        "too few texts",
+    ):
+        assert part in printed
+    if memory.PROC.exists():
+        assert "The model's table lies in it 1 time." in printed
+
+
+def test_a_straw_man_ends_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An obvious build that takes -1 for +1, through all but the tables."""
+    straw = tmp_path / "obvious"
+    shutil.copytree(obvious.SOURCES, straw)
+    source = (straw / "forward.c").read_text("utf-8")
+    assert "{0, 1, -1, 0}" in source
+    (straw / "forward.c").write_text(source.replace("{0, 1, -1, 0}", "{0, 1, 1, 0}"), "utf-8")
+    monkeypatch.setattr(obvious, "SOURCES", straw)
+    wasm = obvious.module(tmp_path)
+    monkeypatch.setattr(obvious, "module", lambda: wasm)
+    plan = run.deal(run.QUICK)
+    first = {size: items[0] for size, items in plan.rounds[0].items()}
+    part = texts.Plan(plan.warmup[:4], plan.rounds[:1])
+    outcome = hosts.node(hosts.work(part, {"tern": 1, "obvious": 1, "minilm": 1}, 1.0))
+    with pytest.raises(judge.BenchError, match=r"obvious-simd, d 256, .* the reference"):
+        judge.judge(outcome.proofs, run.standards(first, "minilm-q8-wasm"), 384)
+
+
+def test_pages_tell_their_errors(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<script>throw new Error('no engine here')</script>")
+    with (
+        site.served(tmp_path) as address,
+        browser.started() as chrome,
+        pytest.raises(judge.BenchError, match="no engine here"),
+    ):
+        chrome.outcome(f"{address}page.html")
+
+
+def test_copies_in_memory_are_counted() -> None:
+    content = random.Random(5).randbytes(3000)
+    keep = [bytearray(content) for _ in range(2)]
+    assert memory.copies(os.getpid(), content) >= 3
+    assert memory.copies(os.getpid(), random.Random(6).randbytes(3000)) <= 2
+    assert len(keep) == 2
+
+
+def test_mixed_texts_are_distinct_and_short() -> None:
+    found = details.mixed(texts.sentences(), 10_000)
+    assert len(set(found)) == 10_000
+    with pytest.raises(ValueError, match="3 mixed texts, 4 are asked for"):
+        details.mixed(["one two three"], 4)
 
 
 def test_a_quick_run_leaves_no_results(capsys: pytest.CaptureFixture[str]) -> None:
