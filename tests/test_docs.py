@@ -44,6 +44,10 @@ def test_every_command_has_a_test_below() -> None:
         "pip install 'dist/",
         ".venv/bin/python -m training.pack",
         "export",
+        # Run by tests/worker/test_docs.py.
+        "curl http",
+        "cd worker",
+        "npx wrangler",
     )
     assert [line for line in commands() if not line.startswith(kinds)] == []
 

@@ -1,21 +1,27 @@
-"""docs/worker.md: its commands exist, and go as far as they can without an account."""
+"""docs/worker.md and the README's section on the endpoint: their commands exist, and go as far as
+they can without an account."""
 
 from __future__ import annotations
 
+import gzip
+import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import build as build_script
 from tests.worker.client import MODEL, get
-from tests.worker.servers import NODE_MODULES, OFFLINE, ROOT, WORKER, Server
+from tests.worker.servers import BUILT, NODE_MODULES, OFFLINE, ROOT, WORKER, Server
 from tests.worker.test_wrangler import configuration
 
 PAGE = (ROOT / "docs" / "worker.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+README = (ROOT / "README.md").read_text("utf-8")
+SECTION = README.partition("## Deploy your own endpoint\n")[2].partition("\n## ")[0]
+BLOCKS = re.findall(r"^```sh\n(.*?)^```", SECTION + PAGE, flags=re.MULTILINE | re.DOTALL)
 COMMANDS = [
     command for block in BLOCKS for command in block.replace("\\\n", " ").strip().splitlines()
 ]
@@ -26,15 +32,40 @@ def starting(name: str) -> list[list[str]]:
 
 
 def test_every_command_is_of_a_kind_that_is_tested() -> None:
-    assert {shlex.split(command)[0] for command in COMMANDS} == {"python3", "curl", "cd", "npx"}
+    kinds = {"python3", "curl", "cd", "npx", ".venv/bin/python"}
+    assert {shlex.split(command)[0] for command in COMMANDS} == kinds
+    assert all(step in SECTION for step in ("--serve", "login", "deploy", "secret put", "curl "))
 
 
 def test_build_commands() -> None:
     for _, script, *arguments in starting("python3"):
         assert script == "build.py"
-        assert build_script.parser().parse_args(arguments).target == "worker"
+        options, tests = build_script.parser().parse_known_args(arguments)
+        assert options.target in ("worker", "test")
+        assert all((ROOT / test).is_file() for test in tests)
     for _, folder in starting("cd"):
         assert ROOT / folder == WORKER
+
+
+def test_measuring_prints_the_tables_rows() -> None:
+    (words,) = starting(".venv/bin/python")
+    done = subprocess.run(
+        [sys.executable, *words[1:], "--starts", "1"], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "pyapp")}, timeout=300, check=True,
+    )  # fmt: skip
+
+    def names(text: str) -> list[str]:
+        table = text.partition("| first request |")[2].partition("\n\n")[0]
+        return re.findall(r"^\| (\w[\w ]+) \| \d", table, flags=re.MULTILINE)
+
+    assert names(done.stdout) == names(PAGE) == ["static assets", "data modules", "snapshot"]
+    assert re.search(r"largest request, 1,024 texts of 128 tokens: \d", done.stdout)
+
+
+def test_it_is_too_large_for_vercel() -> None:
+    """Which is why that is not supported: compressed, it is more than twice of what is allowed."""
+    files = [*(BUILT / "script").iterdir(), *(BUILT / "assets").iterdir()]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) > 2 * 4 * 2**20
 
 
 @pytest.mark.parametrize("words", starting("npx"), ids=" ".join)
@@ -50,7 +81,7 @@ def test_wrangler_commands(words: list[str], tmp_path: Path) -> None:
     assert f"wrangler {words[2]}" in done.stdout
 
 
-@pytest.mark.parametrize("words", starting("curl"), ids=lambda words: str(words[1]))
+@pytest.mark.parametrize("words", starting("curl"), ids=lambda words: words[1].split("/")[2])
 def test_curl_commands(words: list[str], server: Server) -> None:
     """Each runs as it stands but for the address, and gets vectors."""
     address = re.sub(r"^https?://[^/]+", server.url, words[1])

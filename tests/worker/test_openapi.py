@@ -28,7 +28,7 @@ def run_schemathesis(server: Server, folder: Path, examples: int) -> None:
 
 
 def test_the_description_holds(server: Server, tmp_path: Path) -> None:
-    run_schemathesis(server, tmp_path, 10)
+    run_schemathesis(server, tmp_path, 25)
 
 
 @pytest.mark.full
