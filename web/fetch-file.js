@@ -62,10 +62,13 @@ async function fetchOnce(file, options, cache) {
   const stop = () => controller.abort();
   signal?.addEventListener("abort", stop);
   stall.signal.addEventListener("abort", stop);
+  // Waited for beside the body: an aborted one may never end (seen in Node 20).
+  const stopped = new Promise((_, reject) => controller.signal.addEventListener("abort", reject));
+  stopped.catch(() => {});
   try {
     const body = file.url.startsWith("file:")
       ? await readLocal(file)
-      : await download(file, options, cache, controller.signal, stall.touch);
+      : await Promise.race([download(file, options, cache, controller.signal, stall.touch), /** @type {Promise<never>} */ (stopped)]);
     stall.clear();
     options.onBytes?.(body.length, body.length);
     await checkBody(file, body);
@@ -252,10 +255,15 @@ function stallTimer(ms) {
   const controller = new AbortController();
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
+  let over = false;
   const touch = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => controller.abort(), ms);
+    if (!over) timer = setTimeout(() => controller.abort(), ms);
+  };
+  const clear = () => {
+    over = true;
+    clearTimeout(timer);
   };
   touch();
-  return { signal: controller.signal, touch, clear: () => clearTimeout(timer) };
+  return { signal: controller.signal, touch, clear };
 }

@@ -123,6 +123,7 @@ export function createLoad(host = HOST) {
       };
       flight.callers.add(caller);
       signal?.addEventListener("abort", onAbort);
+      if (signal?.aborted) onAbort(); // its start has begun by now, and may have had an effect on the caller
       flight.engine.then(resolve, reject).finally(leave);
     });
   }

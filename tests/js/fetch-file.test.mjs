@@ -114,6 +114,16 @@ test("an abort, before or during: ABORTED, an AbortError as its cause", async ()
   }
 });
 
+test("a host that never ends an aborted body: ABORTED and LOAD_TIMEOUT all the same", async () => {
+  const fetch = async () => new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(10)) }));
+  const controller = new AbortController();
+  const onBytes = () => setTimeout(() => controller.abort());
+  const spec = { name: "model", url: "http://localhost/model" };
+  const error = await fetchFile(spec, { fetch, onBytes, signal: controller.signal }).catch((reason) => reason);
+  assert.equal(error.code, "ABORTED");
+  assert.equal((await failure("", { fetch, timeoutMs: 50 }, spec)).code, "LOAD_TIMEOUT");
+});
+
 test("a file that came whole and wrong is asked for once more, past the HTTP cache", async () => {
   const page = (_request, response) => answer(HTML, "text/html")(_request, response);
   for (const [first, second, code, caches] of [

@@ -200,6 +200,25 @@ for (const [name, [code, path, handler]] of Object.entries(breakages)) {
   });
 }
 
+for (const name of Object.keys(CONTENT)) {
+  test(`one bit of ${name} changed, or its end cut off, is noticed before anything is made of it`, async () => {
+    const { handlers, host, load, options } = await start();
+    const path = `/files/${name}`;
+    const real = handlers[path];
+    const changed = Buffer.from(CONTENT[name]);
+    changed[changed.length >> 1] ^= 4;
+    for (const [body, code] of [[changed, "LOAD_INTEGRITY"], [CONTENT[name].subarray(0, -1), "LOAD_TRUNCATED"]]) {
+      handlers[path] = answer(body);
+      const error = await failure(load(options));
+      assert.equal(error.code, code);
+      assert.ok(error.message.includes(name) && error.message.includes(path));
+    }
+    assert.deepEqual(host.created, []);
+    handlers[path] = real;
+    assert.ok((await load(options)) instanceof Engine);
+  });
+}
+
 test("a manifest without a kernel: KERNEL_MISSING; without a hash: LOAD_CONTENT", async () => {
   const { handlers, load, options } = await start();
   for (const [name, code] of [["kernels", "KERNEL_MISSING"], ["package", "LOAD_CONTENT"]]) {

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
 import { afterEach, test } from "node:test";
 import { TernError } from "../../web/errors.js";
 import { createLoad } from "../../web/load.js";
@@ -59,6 +61,51 @@ test("an error of Python's keeps its code on the way out of a thread", async () 
 test("a script that is not there: WORKER_FAILED", async () => {
   const { load: loadBuilt } = await shim();
   await assert.rejects(loadBuilt({ worker: { url: new URL("absent.js", SITE) } }), code("WORKER_FAILED"));
+});
+
+/** A script around the engine's own, which does something more at some calls. */
+const around = (code) =>
+  new URL(`data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from "node:worker_threads";
+    const channel = new BroadcastChannel("tern-test");
+    ${code}
+    await import(${JSON.stringify(new URL("engine.worker.js", SITE).href)});
+  `)}`);
+
+test("a thread that dies at work: WORKER_FAILED for what it had, what waits and what comes, at once", async () => {
+  const { load: loadBuilt, TernError: Built } = await shim();
+  const url = around(`parentPort.on("message", ({ args: [texts] }) => texts?.[0] === "die" && process.exit(3));`);
+  const engine = await loadBuilt({ worker: { url } });
+  assert.equal((await engine.embed("a text")).length, 384);
+  const calls = [engine.embedBatch(texts(200)), engine.embed("die"), engine.tokenCount("a"), engine.classify("a", ["b"])];
+  for (const result of await Promise.allSettled(calls)) {
+    assert.equal(result.status, "rejected");
+    assert.ok(result.reason instanceof Built && result.reason.code === "WORKER_FAILED", String(result.reason));
+    assert.match(result.reason.message, /ended with code 3/);
+  }
+  await assert.rejects(engine.embed("a"), code("WORKER_FAILED"));
+  await engine.dispose();
+});
+
+test("vectors and ids move out of a thread, and are not copied", async () => {
+  const { load: loadBuilt } = await shim();
+  const url = around(`
+    const post = parentPort.postMessage;
+    parentPort.postMessage = function (message, transfer) {
+      post.call(parentPort, message, transfer);
+      if (ArrayBuffer.isView(message.value)) channel.postMessage(message.value.byteLength);
+    };
+  `);
+  const channel = new BroadcastChannel("tern-test");
+  const left = [];
+  channel.onmessage = ({ data }) => left.push(data);
+  const engine = await loadBuilt({ worker: { url } });
+  await engine.embedBatch(["a", "b"]);
+  await engine.tokenize("a");
+  while (left.length < 2) await tick();
+  assert.deepEqual(left, [0, 0]);
+  channel.close();
+  await engine.dispose();
 });
 
 test("a process ends by itself with an idle pool that nobody disposed of", async () => {
@@ -135,6 +182,24 @@ test("each file is fetched once, whatever the pool, and the threads get compiled
     assert.ok(sent[0].args[0].wasm instanceof WebAssembly.Module);
     assert.ok(sent[1].args[0].kernels instanceof WebAssembly.Module);
     assert.deepEqual(Buffer.from(sent[1].args[0].model), CONTENT.model);
+  }
+});
+
+test("a pool has as many threads as asked for, as the machine has, and eight, whichever is least", async () => {
+  const { threads, load, options } = await startFake();
+  const { availableParallelism } = os;
+  try {
+    for (const [cores, pool, expected] of [[3, true, 2], [3, 99, 3], [3, 2, 2], [3, undefined, 1], [1, true, 1], [64, true, 8], [64, 99, 8]]) {
+      os.availableParallelism = () => cores;
+      syncBuiltinESMExports();
+      const before = threads.length;
+      const engine = await load({ ...options, worker: { pool } });
+      assert.deepEqual([threads.length - before, engine.workers], [expected, expected], `${pool} of ${cores}`);
+      await engine.dispose();
+    }
+  } finally {
+    os.availableParallelism = availableParallelism;
+    syncBuiltinESMExports();
   }
 });
 
