@@ -56,7 +56,7 @@ def workerd(
     variables: Mapping[str, str] | None = None,
     *,
     script: Path = BUILT / "script",
-    assets: Path = BUILT / "assets",
+    assets: Path | int = BUILT / "assets",
     main: str = "worker.js",
     inspect: bool = False,
     heap_megabytes: int | None = None,
@@ -64,6 +64,7 @@ def workerd(
     """workerd with the modules in `script` and the assets as a service bound to ASSETS.
 
     folder   for the configuration and the log
+    assets   a folder, or the port of a server that has them
     main     the module that handles requests
     heap_megabytes   V8 ends the process when what lives on JavaScript's heap exceeds it
     """
@@ -185,7 +186,11 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path, seconds: f
 
 
 def _config(
-    script: Path, names: list[str], assets: Path, variables: Mapping[str, str], flags: list[str]
+    script: Path,
+    names: list[str],
+    assets: Path | int,
+    variables: Mapping[str, str],
+    flags: list[str],
 ) -> str:
     kinds = {".wasm": "wasm", ".js": "esModule", ".bin": "data", ".zip": "data"}
     modules = [
@@ -193,12 +198,16 @@ def _config(
     ]
     bindings = ['(name = "ASSETS", service = "assets")']
     bindings += [f"(name = {json.dumps(k)}, text = {json.dumps(v)})" for k, v in variables.items()]
+    if isinstance(assets, int):
+        service = f'external = (address = "127.0.0.1:{assets}", http = ())'
+    else:
+        service = f'disk = (path = "{assets}")'
     return f"""using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   v8Flags = {json.dumps(flags)},
   services = [
     (name = "main", worker = .tern),
-    (name = "assets", disk = (path = "{assets}")),
+    (name = "assets", {service}),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from tests.worker.client import MODEL, embed, get, post
@@ -40,6 +43,43 @@ def test_an_aborted_first_request_and_many_after_it_share_one_start(tmp_path: Pa
             vectors = list(pool.map(lambda _: embed(server, ["a small boat"]), range(8)))
         assert all(vector == vectors[0] for vector in vectors)
         assert starts(server) == 1
+
+
+class HeldBack(SimpleHTTPRequestHandler):
+    """Serves the assets, the model only from when it may."""
+
+    asked = threading.Event()
+    may_go = threading.Event()
+
+    def do_GET(self) -> None:
+        if self.path == "/model.bin":
+            self.asked.set()
+            self.may_go.wait(60)
+        super().do_GET()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_client_that_leaves_while_the_model_is_read_takes_nothing_with_it(
+    tmp_path: Path,
+) -> None:
+    """The start goes on without its request; the next one finds it under way."""
+    handler = partial(HeldBack, directory=str(BUILT / "assets"))
+    body = json.dumps(REQUEST).encode()
+    head = b"POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as source:
+        threading.Thread(target=source.serve_forever, daemon=True).start()
+        with workerd(tmp_path, assets=source.server_address[1]) as server:
+            with socket.create_connection(("127.0.0.1", server.port)) as leaver:
+                leaver.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                assert HeldBack.asked.wait(60)
+            time.sleep(1)  # time for workerd to notice
+            assert get(server, "/health").json()["engine"] == "starting"
+            HeldBack.may_go.set()
+            assert len(embed(server, ["a small boat"])) == 1
+            assert starts(server) == 1
+        source.shutdown()
 
 
 def test_a_failed_start_is_retried(tmp_path: Path) -> None:
