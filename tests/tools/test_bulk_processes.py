@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,14 +19,16 @@ import pytest
 from tern_engine.errors import WorkerFailedError
 from tern_tools.bulk import Summary, run, run_bulk
 
-from tests.support.bulk import ENVIRONMENT, ROWS_PER_PART, contents, parts
+from tests.support.bulk import ENVIRONMENT, ROOT, ROWS_PER_PART, contents, parts
 
 
 def start(source: Path, out: Path, workers: int) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "tern_tools", "bulk", str(source), str(out), "--json"]
     line += ["--workers", str(workers), "--rows-per-part", str(ROWS_PER_PART)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(line, env=ENVIRONMENT, text=True, stdout=pipe, stderr=pipe)
+    return subprocess.Popen(
+        line, env=ENVIRONMENT, text=True, stdout=pipe, stderr=pipe, start_new_session=True
+    )
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -70,6 +74,30 @@ def test_a_run_that_is_killed_is_taken_up(source: Path, alone: Path, tmp_path: P
     summary = Summary(**json.loads(process.communicate()[0]))
     assert (process.returncode, summary.reused, summary.made) == (0, there, 60 - there)
     assert contents(out) == contents(alone)
+
+
+def test_ctrl_c_ends_all_without_noise(source: Path, tmp_path: Path) -> None:
+    """A terminal sends it to every process of the command."""
+    out = tmp_path / "out"
+    process = start(source, out, workers=2)
+    wait_for(lambda: len(parts(out)) >= 2)
+    workers = workers_of(process)
+    os.killpg(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate()
+    assert (process.returncode, stdout, stderr.strip()) == (130, "", "")
+    assert not any(worker.is_running() and worker.status() != "zombie" for worker in workers)
+    assert {path.name for path in out.iterdir()} == {
+        "_manifest.json",
+        *(p.name for p in parts(out)),
+    }
+
+
+def test_the_benchmark_runs() -> None:
+    line = [sys.executable, "-m", "bench.bulk", "--texts", "1"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("4,000 texts, ")
+    assert done.stdout.endswith("4 files, the same bytes: True\n")
 
 
 def test_a_part_that_ends_its_workers(
