@@ -62,9 +62,6 @@ class TextEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _engine(self) -> Engine:
         return _shared_engine(None if self.model is None else os.fspath(self.model))
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False

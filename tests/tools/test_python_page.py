@@ -58,6 +58,13 @@ def test_every_public_name_stands_there(names: set[str]) -> None:
     assert {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
 
 
+def test_public_names() -> None:
+    assert tern_tools.__all__ == [
+        "Changes", "Document", "EnginePool", "LabelScore", "Passage", "Result", "SearchIndex",
+        "SentenceModel", "classify", "similarity", "split_sentences",
+    ]  # fmt: skip
+
+
 def test_a_pool_has_what_an_engine_has() -> None:
     """As the page says; processes and a summary aside."""
     assert public(tern_engine.Engine) - {"load", "config_summary"} <= {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,19 @@ def test_what_is_no_column_of_texts(bad: Any) -> None:
     for method in (TextEmbedder().fit, TextEmbedder().transform):
         with pytest.raises(InvalidInputError, match=r"X.* is .*, expected "):
             method(bad)
+
+
+def test_tables_are_refused() -> None:
+    """Iterating over a data frame gives the names of its columns, which are texts."""
+
+    class Frame:
+        ndim = 2
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(["title", "text"])
+
+    with pytest.raises(InvalidInputError, match="2 dimensions.*ColumnTransformer"):
+        TextEmbedder().transform(Frame())
 
 
 def test_tern_tools_does_not_need_it() -> None:
