@@ -54,7 +54,7 @@ def measure(source: Path, out: Path, workers: int) -> Measured:
     line += ["--workers", str(workers), "--rows-per-part", str(_ROWS_PER_PART)]
     start = time.perf_counter()
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "pyapp")}
-    process = subprocess.Popen(line, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(line, env=environment)
     peaks: dict[int, int] = {}
     cpu: dict[int, float] = {}
     while process.poll() is None:
