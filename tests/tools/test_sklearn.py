@@ -99,7 +99,7 @@ def test_tables_are_refused() -> None:
         def __iter__(self) -> Iterator[str]:
             return iter(["title", "text"])
 
-    with pytest.raises(InvalidInputError, match="2 dimensions.*ColumnTransformer"):
+    with pytest.raises(InvalidInputError, match=r"2 dimensions.*ColumnTransformer"):
         TextEmbedder().transform(Frame())
 
 
