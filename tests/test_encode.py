@@ -147,6 +147,13 @@ def test_bad_options(engine: Engine, options: dict[str, Any]) -> None:
             method(["a"], **options)
 
 
+def test_no_processes_in_pyodide(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    with pytest.raises(InvalidInputError, match="Pyodide starts no processes"):
+        engine.encode(["a"], num_workers=1)
+    assert engine.encode(["a"]).shape == (1, 384)
+
+
 @pytest.mark.parametrize("bad", ["a str", b"bytes", 7, None])
 def test_a_stream_of_another_type(engine: Engine, bad: Any) -> None:
     with pytest.raises(InvalidInputError):
