@@ -28,7 +28,8 @@ TILE_ROWS = 4  # rows that quantize.c treats at a time
 class Scratch:
     """Offsets of the buffers of a call, f32 where not said otherwise.
 
-    lengths u32 [MAX_TEXTS], then at once ids u32 [rows]; x [rows][d]; qkv [rows][3][heads][head];
+    input u32: number of texts, 3 unused, lengths [MAX_TEXTS] and, from `ids` on, ids [rows];
+    x [rows][d]; qkv [rows][3][heads][head];
     fresh [chunk][3][heads][head]; missing u32 [chunk]; keys u32 [REMEMBERED];
     values [REMEMBERED][3][heads][head]; mixed [rows][d]; hidden [chunk][ffn + HIDDEN_GAP];
     row [TILE_ROWS][d];
@@ -38,7 +39,7 @@ class Scratch:
     pooled [MAX_TEXTS][d]; out [MAX_TEXTS][padded output].
     """
 
-    lengths: int
+    input: int
     ids: int
     x: int
     qkv: int
@@ -70,10 +71,11 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
     head, keys = padded_head(header), round_up(header.max_seq_len, 8)
     qkv = 3 * header.n_heads * head
     widest = max(qkv, ffn)
-    lengths = layout.place(4 * (MAX_TEXTS + rows))
+    ids_at = 4 + MAX_TEXTS
+    source = layout.place(4 * (ids_at + rows))
     return Scratch(
-        lengths=lengths,
-        ids=lengths + 4 * MAX_TEXTS,
+        input=source,
+        ids=source + 4 * ids_at,
         x=layout.place(4 * rows * d),
         qkv=layout.place(4 * rows * qkv),
         fresh=layout.place(4 * CHUNK_ROWS * qkv),
@@ -257,18 +259,20 @@ class Encoder:
                 expected="known, and inside the kernel's memory",
             )
         self._kernel = kernel
-        self._input = array("I", bytes(4 * (MAX_TEXTS + self.row_capacity)))
+        self._input = array("I", bytes(4 * (4 + MAX_TEXTS + self.row_capacity)))
         kernel.call("fill_zero", self.scratch.keys, 4 * REMEMBERED)
-        self._window = kernel.window(self.scratch.lengths, 4 * len(self._input))
+        kernel.call("choose", self._program, self._count, self.scratch.input)
+        self._window = kernel.window(self.scratch.input, 4 * len(self._input))
         self.out = kernel.window(self.scratch.out, MAX_TEXTS * self.out_stride)
 
     def run(self, texts: list[list[int]]) -> None:
         """Embed texts given as ids; the results stand in `out`, out_stride bytes apart."""
         words = self._input
-        at = MAX_TEXTS
-        for i, ids in enumerate(texts):
+        words[0] = len(texts)
+        at = 4 + MAX_TEXTS
+        for i, ids in enumerate(texts, 4):
             words[i] = len(ids)
             words[at : at + len(ids)] = array("I", ids)
             at += len(ids)
         self._window.assign(words)
-        self._kernel.call("run", self._program, self._count, len(texts), self.scratch.lengths)
+        self._kernel.call("run_chosen")

@@ -96,9 +96,9 @@ INLINE struct moments moments_about(const float *x, uint32_t n, float sum, float
     return (struct moments){mean, 1.0f / __builtin_sqrtf(variance + LAYER_NORM_EPS)};
 }
 
-INLINE struct moments row_moments(const float *x, uint32_t n) {
+INLINE struct moments row_moments(const float *x, uint32_t n, float sum) {
     float largest;
-    return moments_about(x, n, row_sum(x, n), &largest);
+    return moments_about(x, n, sum, &largest);
 }
 
 // y = (x - mean) * scale * gamma + beta
@@ -109,10 +109,14 @@ INLINE vec affine_norm(vec x, struct moments m, const float *gamma, const float 
 
 #else
 
-INLINE struct moments row_moments(const float *x, uint32_t n) {
-    float sum = 0.0f, squares = 0.0f;
+INLINE float row_sum(const float *x, uint32_t n) {
+    float sum = 0.0f;
     for (uint32_t k = 0; k < n; k++) sum += x[k];
-    float mean = sum / (float)n;
+    return sum;
+}
+
+INLINE struct moments row_moments(const float *x, uint32_t n, float sum) {
+    float mean = sum / (float)n, squares = 0.0f;
     for (uint32_t k = 0; k < n; k++) squares += (x[k] - mean) * (x[k] - mean);
     return (struct moments){mean, 1.0f / __builtin_sqrtf(squares / (float)n + LAYER_NORM_EPS)};
 }

@@ -20,7 +20,7 @@ void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
     for (uint32_t k = 0; k < o->d_model; k += 4) STORE(target + k, ZERO);
     for (uint32_t row = 0; row < text.rows; row++) {
         const float *x = floats(o->source) + (text.first + row) * o->d_model;
-        struct moments m = row_moments(x, o->d_model);
+        struct moments m = row_moments(x, o->d_model, row_sum(x, o->d_model));
         for (uint32_t k = 0; k < o->d_model; k += 4) {
             vec normed = affine_norm(LOAD(x + k), m, floats(o->gamma) + k, floats(o->beta) + k);
             STORE(target + k, ADD(LOAD(target + k), normed));
@@ -59,7 +59,7 @@ void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
     for (uint32_t k = 0; k < o->d_model; k++) target[k] = 0.0f;
     for (uint32_t row = 0; row < text.rows; row++) {
         const float *x = floats(o->source) + (text.first + row) * o->d_model;
-        struct moments m = row_moments(x, o->d_model);
+        struct moments m = row_moments(x, o->d_model, row_sum(x, o->d_model));
         for (uint32_t k = 0; k < o->d_model; k++) {
             target[k] += (x[k] - m.mean) * m.scale * floats(o->gamma)[k] + floats(o->beta)[k];
         }

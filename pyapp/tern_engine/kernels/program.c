@@ -66,3 +66,21 @@ void run(uint32_t program, uint32_t count, uint32_t texts, uint32_t lengths) {
         }
     }
 }
+
+static struct {
+    uint32_t program, count, input;
+} chosen;
+
+// What run_chosen() runs, on u32 at `input`: number of texts, three unused, then their lengths.
+EXPORT(choose)
+void choose(uint32_t program, uint32_t count, uint32_t input) {
+    chosen.program = program;
+    chosen.count = count;
+    chosen.input = input;
+}
+
+// Takes no arguments, because a host may spend more time on converting them than on the call.
+EXPORT(run_chosen)
+void run_chosen(void) {
+    run(chosen.program, chosen.count, (uint32_t)ints(chosen.input)[0], chosen.input + 16);
+}

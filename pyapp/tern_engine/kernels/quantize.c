@@ -105,9 +105,8 @@ static void round_rows(const struct scaling *scaling, uint32_t n, uint32_t padde
 }
 
 // out = LN(x) gamma + beta; returns the sum of out.
-static float norm_row(const float *x, const float *gamma, const float *beta, float *out,
-                      uint32_t n) {
-    struct moments m = row_moments(x, n);
+static float norm_row(const float *x, struct moments m, const float *gamma, const float *beta,
+                      float *out, uint32_t n) {
     vec sum = ZERO;
     for (uint32_t k = 0; k < n; k += 4) {
         vec y = affine_norm(LOAD(x + k), m, gamma + k, beta + k);
@@ -119,15 +118,8 @@ static float norm_row(const float *x, const float *gamma, const float *beta, flo
 
 #else
 
-INLINE float row_sum(const float *x, uint32_t n) {
-    float sum = 0.0f;
-    for (uint32_t k = 0; k < n; k++) sum += x[k];
-    return sum;
-}
-
 static struct scaling scaling_of(const float *x, uint32_t n, float sum) {
-    struct moments m = row_moments(x, n);
-    m.mean = sum / (float)n;
+    struct moments m = row_moments(x, n, sum);
     float bound = 1e-5f;
     for (uint32_t k = 0; k < n; k++) {
         float size = __builtin_fabsf((x[k] - m.mean) * m.scale);
@@ -158,9 +150,8 @@ static void round_rows(const struct scaling *scaling, uint32_t n, uint32_t padde
     }
 }
 
-static float norm_row(const float *x, const float *gamma, const float *beta, float *out,
-                      uint32_t n) {
-    struct moments m = row_moments(x, n);
+static float norm_row(const float *x, struct moments m, const float *gamma, const float *beta,
+                      float *out, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) out[k] = (x[k] - m.mean) * m.scale * gamma[k] + beta[k];
     return row_sum(out, n);
 }
@@ -170,20 +161,29 @@ static float norm_row(const float *x, const float *gamma, const float *beta, flo
 void op_quantize(const struct quantize_operands *o, struct span span) {
     const float *first = floats(o->source) + (o->source_local ? 0 : span.first * o->stride);
     for (uint32_t tile = 0; tile < span.rows; tile += 4) {
+        uint32_t rows = minimum(4, span.rows - tile), columns = o->columns;
+        const float *x[4];
+        float sum[4];
         struct scaling scaling[4];
-        uint32_t rows = minimum(4, span.rows - tile);
+        // Step by step, each for all rows: the next row's pass fills the time that the end of a
+        // row's takes, with its divisions and its root.
         for (uint32_t i = 0; i < rows; i++) {
             uint32_t row = o->rows ? (uint32_t)ints(o->rows)[tile + i] : tile + i;
-            const float *x = first + row * o->stride;
-            float sum;
-            if (o->gamma) {
-                float *normed = floats(o->row) + i * o->columns;
-                sum = norm_row(x, floats(o->gamma), floats(o->beta), normed, o->columns);
-                x = normed;
-            } else {
-                sum = row_sum(x, o->columns);
+            x[i] = first + row * o->stride;
+            sum[i] = row_sum(x[i], columns);
+        }
+        if (o->gamma) {
+            struct moments moments[4];
+            for (uint32_t i = 0; i < rows; i++) moments[i] = row_moments(x[i], columns, sum[i]);
+            for (uint32_t i = 0; i < rows; i++) {
+                float *normed = floats(o->row) + i * columns;
+                sum[i] = norm_row(x[i], moments[i], floats(o->gamma), floats(o->beta), normed,
+                                  columns);
+                x[i] = normed;
             }
-            scaling[i] = scaling_of(x, o->columns, sum);
+        }
+        for (uint32_t i = 0; i < rows; i++) {
+            scaling[i] = scaling_of(x[i], columns, sum[i]);
             floats(o->inverse_scale)[tile + i] = 1.0f / scaling[i].scale;
         }
         // A tile has four rows: where fewer are left, the last fills it up.
