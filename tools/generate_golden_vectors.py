@@ -50,17 +50,17 @@ CASES = [
 
 
 def texts() -> list[str]:
-    """The tokenizer's golden texts, definitions, and definitions joined to every length."""
+    """The tokenizer's golden texts, sentences, and sentences joined to every length."""
     chosen = [
         case["text"] * case.get("repeat", 1)
         for case in json.loads(TOKENS.read_text("utf-8"))["texts"]
         if "repeat" not in case
     ]
     entries = json.loads(CORPUS.read_text("utf-8"))["entries"]
-    definitions = [definition for _, _, definition in entries]
+    sentences = [text.split(". ")[0] for *_, text in entries]
     chooser = random.Random(384)
     while len(chosen) < COUNT:
-        chosen.append(" ".join(chooser.sample(definitions, chooser.choice([1, 1, 1, 2, 5, 15]))))
+        chosen.append(" ".join(chooser.sample(sentences, chooser.choice([1, 1, 1, 2, 5]))))
     return chosen[:COUNT]
 
 

@@ -122,21 +122,21 @@ class Recipes:
     def site(self, table: str = "int4") -> Path:
         """dist/web, with everything in it made first."""
         wheel, package = self.wheel(table), self.package(table)
-        vectors = self._demo_vectors(package)
+        demo_index = self._demo_index(package)
         parts = website.Parts(
             table=table,
             wheel=wheel,
             package=package,
             bytecode=self._bytecode(wheel),
             micropip=BUILD / "micropip",
-            demo_vectors=vectors,
-            demo_map=self._demo_map(vectors),
+            demo_index=demo_index,
+            demo_map=self._demo_map(demo_index),
         )
         code, out = ROOT / "tools" / "website.py", DIST / "web"
         self._step(
             "micropip", [code], [parts.micropip], lambda: website.download_micropip(parts.micropip)
         )
-        inputs = [code, wheel, parts.micropip, parts.demo_vectors, parts.demo_map]
+        inputs = [code, wheel, parts.micropip, parts.demo_index, parts.demo_map]
         inputs += [ROOT / "tools" / "demo_site.py", *demo_site.vendored_sources()]
         inputs += [*parts.bytecode.glob("*.zip"), *website.site_sources(), website.COMPRESS]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
@@ -176,28 +176,28 @@ class Recipes:
         )
         return out
 
-    def _demo_vectors(self, package: Path) -> Path:
+    def _demo_index(self, package: Path) -> Path:
         """The demo corpus embedded by the build in the folder `package`."""
-        out, corpus = BUILD / "demo-vectors.bin", ROOT / "assets" / "demo-corpus.json"
-        script = ROOT / "tools" / "build_demo_vectors.py"
+        out, corpus = BUILD / "demo-index.bin", ROOT / "assets" / "demo-corpus.json"
+        script, tools = ROOT / "tools" / "build_demo_index.py", ROOT / "pyapp" / "tern_tools"
         command = [str(script), "--corpus", str(corpus), "--out", str(out)]
         self._step(
-            "demo vectors",
-            [script, corpus, package],
+            "demo index",
+            [script, corpus, package, *tools.glob("*.py")],
             [out],
             lambda: run_python(*command, python_path=package),
         )
         return out
 
-    def _demo_map(self, vectors: Path) -> Path:
+    def _demo_map(self, index: Path) -> Path:
         """The demo corpus on a plane, from its vectors."""
         out, script = BUILD / "demo-map.json", ROOT / "tools" / "build_demo_map.mjs"
-        layout = ROOT / "web" / "demo" / "layout.js"
+        code = [ROOT / "web" / "demo" / name for name in ("layout.js", "index-vectors.js")]
         library = demo_site.NODE_MODULES / "umap-js" / "package.json"
-        command = ["node", str(script), str(vectors), str(out)]
+        command = ["node", str(script), str(index), str(out)]
         self._step(
             "demo map",
-            [script, layout, library, vectors],
+            [script, *code, library, index],
             [out],
             lambda: subprocess.run(command, cwd=ROOT, check=True),
         )

@@ -98,7 +98,7 @@ class Parts:
     package        the wheel, unpacked
     bytecode       folder that precompile() wrote to
     micropip       folder that holds micropip's wheel
-    demo_vectors   the demo corpus, embedded by this build
+    demo_index     the demo corpus, embedded by this build
     demo_map       where its map shows each entry
     """
 
@@ -107,7 +107,7 @@ class Parts:
     package: Path
     bytecode: Path
     micropip: Path
-    demo_vectors: Path
+    demo_index: Path
     demo_map: Path
 
 
@@ -137,7 +137,7 @@ def assemble(out: Path, parts: Parts) -> None:
     files = {role: place_hashed(out, *source) for role, source in sources.items()}
     _copy_sources(out)
     demo_site.place_libraries(out)
-    shutil.copyfile(parts.demo_vectors, out / "demo" / "demo-vectors.bin")
+    shutil.copyfile(parts.demo_index, out / "demo" / "demo-index.bin")
     shutil.copyfile(parts.demo_map, out / "demo" / "demo-map.json")
 
     files |= {
@@ -172,14 +172,12 @@ def place_hashed(out: Path, source: Path, name: str) -> str:
 
 def site_sources() -> list[Path]:
     """What _copy_sources reads."""
-    corpus = ROOT / "assets" / "demo-corpus.json"
-    return [ROOT / "web", corpus, *(ROOT / name for name in LICENSES)]
+    return [ROOT / "web", *(ROOT / name for name in LICENSES)]
 
 
 def _copy_sources(out: Path) -> None:
-    web, corpus, *licenses = site_sources()
+    web, *licenses = site_sources()
     shutil.copytree(web, out, dirs_exist_ok=True)
-    shutil.copyfile(corpus, out / "demo" / corpus.name)
     for source in licenses:
         if source.is_dir():
             shutil.copytree(source, out / source.name)

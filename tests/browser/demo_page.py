@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-QUERY = "longing for the past"
-BEST = "nostalgia"
+QUERY = "an instrument with black and white keys"
+BEST = "Piano"
+PASSAGES = 3596
+LONGEST_TASK = 50  # ms, of the main thread
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
     "device_scale_factor": 2,
@@ -44,6 +49,39 @@ def wait_for_results_of(page: Page, query: str) -> None:
 def search(page: Page, query: str) -> None:
     field(page).fill(query)
     wait_for_results_of(page, query)
+
+
+def first_with(page: Page, text: str) -> None:
+    """The first result has a text in it."""
+    expect(page.locator("#results li").first).to_contain_text(text)
+
+
+@contextmanager
+def traced(page: Page) -> Iterator[dict[str, float]]:
+    """Fills what it gives with the longest task of the page's main thread meanwhile, and their sum,
+    in ms of its own CPU time: that it had to wait for a busy machine does not count."""
+    figures: dict[str, float] = {}
+    browser = page.context.browser
+    assert browser is not None
+    browser.start_tracing(
+        page=page, categories=["toplevel", "disabled-by-default-devtools.timeline"]
+    )
+    try:
+        yield figures
+    finally:
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+        pages = [
+            (event["pid"], event["tid"])
+            for event in events
+            if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+        ]
+        tasks: dict[Any, list[float]] = {thread: [0] for thread in pages}
+        for event in events:
+            thread = (event["pid"], event["tid"])
+            if event["name"].endswith("RunTask") and thread in tasks:
+                tasks[thread].append(event.get("tdur", 0) / 1000)
+        busiest = max(tasks.values(), key=len)
+        figures.update(longest=max(busiest), sum=sum(busiest), count=len(busiest) - 1)
 
 
 def go(page: Page, panel: str) -> None:

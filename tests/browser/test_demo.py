@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-import struct
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,54 +11,117 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.demo_page import (
     BEST,
+    DESKTOP,
+    LONGEST_TASK,
+    PASSAGES,
     PHONE,
     QUERY,
     assert_no_sideways_scroll,
     field,
+    first_with,
     search,
+    traced,
     wait_for_results_of,
     wait_until_ready,
     words,
 )
-from tests.browser.site import ROOT, SITE, Site, content, file_path, missing, stalled
+from tests.browser.site import SITE, Site, content, file_path, missing, running_site, stalled
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Browser) -> Iterator[Page]:
+    """One visit for all tests that leave nothing behind."""
+    errors: list[str] = []
+    with running_site() as site, browser.new_context(**DESKTOP) as context:
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{site.url}demo/")
+        wait_until_ready(page)
+        yield page
+    assert errors == []
 
 
 @pytest.fixture
-def demo(page: Page, site: Site) -> Page:
+def demo(visit: Page) -> Page:
+    """The visit, as it was at its start."""
+    visit.evaluate("location.hash = ''")
+    expect(words(visit)).to_have_count(0)
+    field(visit).focus()
+    return visit
+
+
+def test_a_query_typed_while_the_engine_loads_is_answered_by_meaning(
+    page: Page, site: Site
+) -> None:
+    body = (SITE / file_path("model")[1:]).read_bytes()
+    site.answers[file_path("model")] = stalled(body[:1_000_000], len(body))
     page.goto(f"{site.url}demo/")
-    return page
-
-
-def test_a_sentence_typed_while_the_engine_loads_ranks_the_corpus_by_meaning(demo: Page) -> None:
-    field(demo).press_sequentially(QUERY)
-    expect(demo.locator("#count")).to_contain_text("24 nearest")
-    expect(words(demo).first).to_have_text(BEST)
-    wait_for_results_of(demo, QUERY)
-    scores = [float(text) for text in demo.locator("#results .value").all_inner_texts()]
+    expect(page.locator("#engine-text")).to_contain_text(re.compile(r"\d+\.\d of 19\.\d MB"))
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    search(page, "piano keys")  # by keyword, which needs no engine
+    expect(page.locator("#results")).to_have_attribute("data-mode", "keyword")
+    first_with(page, BEST)
+    expect(page.locator("#count")).to_contain_text("by keyword, until the engine is ready")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#engine-text")).to_contain_text("cancelled")
+    search(page, QUERY)
+    del site.answers[file_path("model")]
+    page.get_by_role("button", name="Load again").click()
+    wait_until_ready(page)
+    expect(page.locator("#results")).to_have_attribute("data-mode", "meaning")
+    expect(words(page).first).to_have_text(BEST)
+    scores = [float(text) for text in page.locator("#results .value").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
     assert 0.5 < scores[0] <= 1
     assert len(scores) == 24
-    expect(demo.get_by_role("status").filter(has_text="nearest")).to_contain_text(
-        re.compile(r"24 nearest of 2,9\d\d concepts")
+    expect(page.get_by_role("status").filter(has_text="nearest")).to_contain_text(
+        f"24 nearest of {PASSAGES:,} passages"
     )
 
 
-def test_sensible_top_results(demo: Page) -> None:
-    wait_until_ready(demo)
-    for query, word in (
-        ("someone who plays the piano", "pianist"),
-        ("the first meal of the day", "breakfast"),
-        ("to laugh quietly", "chuckle"),
-        ("the sadness of losing a loved one", "grief"),
+def test_typing_finds_what_is_meant_and_never_holds_up_the_page(demo: Page) -> None:
+    with traced(demo) as tasks:
+        field(demo).press_sequentially(QUERY)
+        wait_for_results_of(demo, QUERY)
+        expect(demo.locator("#results .best").first).to_be_visible()
+    assert tasks["count"] > 50
+    assert tasks["longest"] < LONGEST_TASK
+    for query, title in (
+        ("heart attack symptoms", "Myocardial infarction"),
+        ("mountain that erupts lava", "Volcano"),
+        ("frozen dessert made from milk", "Ice cream"),
+        ("the first meal of the day", "Breakfast"),
     ):
-        field(demo).fill(query)
-        wait_for_results_of(demo, query)
-        assert word in words(demo).all_inner_texts()[:3]
+        search(demo, query)
+        assert title in words(demo).all_inner_texts()[:3]
+
+
+def test_a_result_shows_its_source_the_best_sentence_and_the_words_in_common(demo: Page) -> None:
+    search(demo, QUERY)
+    row = demo.locator("#results li").first
+    expect(row).to_contain_text("Wikipedia")
+    expect(row.locator(".kind")).to_have_text("Arts")
+    best = row.locator(".best")
+    expect(best.first).to_be_visible()
+    sentence = "".join(best.all_inner_texts())
+    assert "keys" in sentence
+    assert sentence.endswith(".")
+    marked = {text.lower() for text in row.locator("mark").all_inner_texts()}
+    assert {"instrument", "keys"} <= marked
+    assert "an" not in marked
+    row.locator(".hit").click()
+    reader = demo.get_by_role("dialog")
+    link = reader.get_by_role("link", name="The whole article")
+    expect(link).to_have_attribute("href", "https://en.wikipedia.org/wiki/Piano")
+    reader.get_by_role("button", name="Find what is near this").click()
+    expect(reader).to_be_hidden()
+    expect(words(demo).first).to_have_text(BEST)
+    expect(words(demo)).to_have_count(24)
 
 
 def test_the_latest_query_wins(demo: Page) -> None:
-    wait_until_ready(demo)
-    for text in ("a river of ice", "where planes land", "to laugh", QUERY):
+    for text in ("a river of ice", "heart attack", "frozen dessert", QUERY):
         field(demo).fill(text)
     wait_for_results_of(demo, QUERY)
     expect(words(demo).first).to_have_text(BEST)
@@ -69,10 +131,10 @@ def test_examples_are_buttons_that_search(demo: Page) -> None:
     demo.get_by_role("button", name=QUERY, exact=True).click()
     expect(field(demo)).to_have_value(QUERY)
     expect(words(demo).first).to_have_text(BEST)
+    expect(demo.locator("#examples")).to_be_hidden()
 
 
 def test_keyboard_all_the_way(demo: Page) -> None:
-    wait_until_ready(demo)
     expect(field(demo)).to_be_focused()
     demo.keyboard.type(QUERY)
     wait_for_results_of(demo, QUERY)
@@ -85,9 +147,11 @@ def test_keyboard_all_the_way(demo: Page) -> None:
     expect(hits.first).to_be_focused()
     outline = hits.first.evaluate("element => getComputedStyle(element).outlineStyle")
     assert outline == "solid"
+    expect(demo.locator("#results .best").first).to_be_visible()
+    expect(hits.first).to_be_focused()  # what is marked later takes no focus away
     demo.keyboard.press("Enter")
     reader = demo.get_by_role("dialog")
-    expect(reader).to_contain_text("longing for something past")
+    expect(reader).to_contain_text("keyboard instrument")
     demo.keyboard.press("Escape")
     expect(reader).to_be_hidden()
     expect(hits.first).to_be_focused()
@@ -99,33 +163,56 @@ def test_keyboard_all_the_way(demo: Page) -> None:
 
 
 def test_modes_differ_and_say_how_a_result_was_found(demo: Page) -> None:
-    wait_until_ready(demo)
     search(demo, QUERY)
     results = demo.locator("#results")
     expect(words(demo).first).to_have_text(BEST)
-    expect(results).to_contain_text("no word in common")
     by_meaning = words(demo).all_inner_texts()
-    expect(results.locator("mark").first).to_be_visible()
     demo.get_by_text("Keyword", exact=True).click()
     expect(results).to_have_attribute("data-mode", "keyword")
     by_keyword = words(demo).all_inner_texts()
     assert by_keyword != by_meaning
     for row in results.get_by_role("listitem").all():
         text = row.inner_text().lower()
-        assert re.search("long|for|the|past", text), text
+        assert re.search("instrument|black|white|keys?|with", text), text
     demo.get_by_text("Hybrid", exact=True).click()
     expect(results).to_have_attribute("data-mode", "hybrid")
     expect(results).to_contain_text("no. 1 by meaning")
     expect(results).to_contain_text(re.compile(r"no\. \d+ by keyword"))
+    demo.get_by_text("Meaning", exact=True).click()
+    search(demo, "heartbroken and tearful")
+    expect(results).to_contain_text("no word in common")
 
 
-def test_filter_by_kind(demo: Page) -> None:
-    wait_until_ready(demo)
+def test_filter_by_topic(demo: Page) -> None:
     search(demo, "something sweet")
-    demo.get_by_label("Kind").select_option("animal")
-    expect(demo.locator("#results .kind").first).to_have_text("animal")
-    assert set(demo.locator("#results .kind").all_inner_texts()) == {"animal"}
+    demo.get_by_label("Topic").select_option("Technology")
+    expect(demo.locator("#results .kind").first).to_have_text("Technology")
+    assert set(demo.locator("#results .kind").all_inner_texts()) == {"Technology"}
     assert len(words(demo).all()) == 24
+
+
+def test_emoji_right_to_left_and_odd_queries(demo: Page) -> None:
+    for query in ("😀🏳️‍🌈 party", "الحنين إلى الماضي", "\u202eabc", "<b>&amp;", "word " * 300):
+        search(demo, query.strip())
+        expect(words(demo).first).to_be_visible()
+    expect(demo.locator("#count")).to_contain_text("only the start of your text was read")
+    assert field(demo).get_attribute("dir") == "auto"
+
+
+def test_every_control_has_a_name_and_every_region_a_label(demo: Page) -> None:
+    search(demo, QUERY)
+    for button in demo.get_by_role("button").all():
+        assert button.inner_text().strip()
+    expect(demo.locator("#count")).to_have_attribute("aria-live", "polite")
+    expect(demo.get_by_role("search")).to_be_visible()
+    results = demo.get_by_role("list", name="Nearest in meaning")
+    expect(results.get_by_role("listitem")).to_have_count(24)
+    expect(demo.get_by_role("heading", level=1)).to_have_count(1)
+    assert demo.locator("html").get_attribute("lang") == "en"
+    footer = demo.get_by_role("contentinfo")
+    expect(footer.get_by_role("link", name="CC BY-SA 4.0")).to_be_visible()
+    href = footer.get_by_role("link", name="CC BY-SA 4.0").evaluate("link => link.href")
+    assert demo.evaluate("url => fetch(url).then(({ok}) => ok)", href)
 
 
 def test_a_link_finds_the_same_again(page: Page, site: Site) -> None:
@@ -133,10 +220,10 @@ def test_a_link_finds_the_same_again(page: Page, site: Site) -> None:
     wait_until_ready(page)
     search(page, "something sweet")
     page.get_by_text("Hybrid", exact=True).click()
-    page.get_by_label("Kind").select_option("food")
-    expect(page).to_have_url(re.compile(r"#q=something\+sweet&mode=hybrid&only=food$"))
+    page.get_by_label("Topic").select_option("Everyday life")
+    expect(page).to_have_url(re.compile(r"#q=something\+sweet&mode=hybrid&only=Everyday\+life$"))
     expect(page.locator("#results")).to_have_attribute("data-mode", "hybrid")
-    expect(page.locator("#results .kind").first).to_have_text("food")
+    expect(page.locator("#results .kind").first).to_have_text("Everyday life")
     found = words(page).all_inner_texts()
     link = page.url
     page.goto("about:blank")
@@ -150,33 +237,6 @@ def test_a_link_finds_the_same_again(page: Page, site: Site) -> None:
     expect(page.get_by_role("radio", name="Hybrid")).to_be_checked()
 
 
-def test_emoji_right_to_left_and_odd_queries(demo: Page) -> None:
-    wait_until_ready(demo)
-    for query in ("😀🏳️‍🌈 party", "الحنين إلى الماضي", "\u202eabc", "<b>&amp;", "word " * 300):
-        search(demo, query.strip())
-        expect(words(demo).first).to_be_visible()
-    expect(demo.locator("#count")).to_contain_text("only the start of your text was read")
-    assert field(demo).get_attribute("dir") == "auto"
-
-
-def test_progress_then_cancel_then_load_again(page: Page, site: Site) -> None:
-    body = (SITE / file_path("model")[1:]).read_bytes()
-    site.answers[file_path("model")] = stalled(body[:1_000_000], len(body))
-    page.goto(f"{site.url}demo/")
-    expect(page.locator("#engine-text")).to_contain_text(re.compile(r"\d+\.\d of 19\.\d MB"))
-    expect(page.get_by_role("progressbar")).to_be_visible()
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.locator("#engine-text")).to_contain_text("cancelled")
-    search(page, QUERY)  # by keyword, which needs no engine
-    expect(page.locator("#results")).to_have_attribute("data-mode", "keyword")
-    expect(page.locator("#count")).to_contain_text("by keyword, until the engine is ready")
-    del site.answers[file_path("model")]
-    page.get_by_role("button", name="Load again").click()
-    wait_until_ready(page)
-    expect(page.locator("#results")).to_have_attribute("data-mode", "meaning")
-    expect(words(page).first).to_have_text(BEST)
-
-
 @pytest.mark.parametrize(
     ("answer", "code"),
     [(missing, "LOAD_HTTP"), (content(b"<!doctype html>", "text/html"), "LOAD_CONTENT")],
@@ -188,6 +248,8 @@ def test_a_model_that_is_not_there(page: Page, site: Site, answer: Any, code: st
     expect(panel).to_have_attribute("data-state", "failed")
     expect(panel).to_contain_text("not where this page expects it")
     expect(panel).to_contain_text(code)
+    if code == "LOAD_HTTP":
+        return
     del site.answers[file_path("model")]
     page.get_by_role("button", name="Load again").click()
     wait_until_ready(page)
@@ -202,34 +264,63 @@ def test_a_model_that_is_no_model(page: Page, site: Site) -> None:
     expect(page.get_by_role("button", name="Load again")).to_be_visible()
 
 
-def test_without_stored_vectors_the_page_embeds_the_corpus_itself(page: Page, site: Site) -> None:
-    site.answers["/demo/demo-vectors.bin"] = missing
+def test_an_encyclopedia_of_another_model_is_embedded_by_this_one(page: Page, site: Site) -> None:
+    """And where there is none, everything else works."""
+    page.goto(f"{site.url}blank.html")
+    other = page.evaluate(
+        """async () => {
+            const {SearchIndex} = await import("/search.js");
+            const index = new SearchIndex({
+                dim: 384, fingerprint: "ab".repeat(32), maxSeqLen: 128,
+                tokenCount: () => ({tokens: 9, truncated: false}),
+                embedBatch: (texts) => texts.map(() => Float32Array.of(1, ...Array(383).fill(0))),
+            });
+            const text = ["The piano has keys. It is played.", "A volcano erupts. Lava flows."];
+            await index.add(text.map((text, i) => ({
+                id: String(i), text, title: ["Piano", "Volcano"][i], meta: {topic: "T", about: "A"},
+            })));
+            return Array.from(await index.save());
+        }"""
+    )
+    path = "/demo/demo-index.bin"
+    site.answers[path] = content(bytes(other), "application/octet-stream")
     page.goto(f"{site.url}demo/")
-    field(page).fill(QUERY)
-    expect(words(page).first).to_have_text(BEST)
+    wait_until_ready(page)
+    search(page, "hot liquid rock")
+    expect(words(page)).to_have_text(["Volcano", "Piano"])
+    expect(page.locator("#results")).to_have_attribute("data-mode", "meaning")
+    site.answers[path] = missing
+    page.reload()
+    wait_until_ready(page)
+    expect(page.locator("#engine")).to_contain_text("without the encyclopedia")
+    page.get_by_role("link", name="Compare").click()
+    expect(page.locator("#similarity")).to_have_text(re.compile(r"0\.\d\d"))
 
 
-def test_stored_vectors_are_the_browsers_own_bit_for_bit(page: Page, site: Site) -> None:
+def test_the_stored_index_is_what_the_browser_makes_bit_for_bit(page: Page, site: Site) -> None:
     page.goto(f"{site.url}blank.html")
     wrong = page.evaluate(
         """async () => {
             const {load} = await import("/tern-engine.js");
-            const {entryText, readCorpus} = await import("/demo/corpus.js");
+            const {SearchIndex} = await import("/search.js");
             const engine = await load();
-            const corpus = readCorpus(await (await fetch("/demo/demo-corpus.json")).json());
-            const file = await (await fetch("/demo/demo-vectors.bin")).arrayBuffer();
-            const stored = new Uint32Array(file, 80);
-            const found = engine.embedBatch(corpus.slice(0, 400).map(entryText));
-            return found.filter((vector, row) => {
-                const bits = new Uint32Array(vector.buffer);
-                return bits.some((x, i) => x !== stored[row * engine.dim + i]);
-            }).length;
+            const file = await (await fetch("/demo/demo-index.bin")).arrayBuffer();
+            const stored = await SearchIndex.load(engine, file);
+            const again = new SearchIndex(engine, {vectors: "int8"});
+            await again.add(Array.from(stored.documents()).slice(0, 300));
+            const bytes = new Uint8Array(await again.save());
+            const vectors = (bytes) => {
+                const view = new DataView(bytes.buffer);
+                const [n, p] = [view.getUint32(56, true), view.getUint32(60, true)];
+                const scales = 64 + 8 * n + 8 * p;
+                const rows = bytes.subarray(scales + 4 * p);
+                return [bytes.subarray(scales, scales + 1200), rows.subarray(0, 300 * 384)];
+            };
+            const [found, kept] = [vectors(bytes), vectors(new Uint8Array(file))];
+            return found.map((part, i) => part.filter((x, j) => x !== kept[i][j]).length);
         }"""
     )
-    assert wrong == 0
-    corpus = json.loads((ROOT / "assets/demo-corpus.json").read_text("utf-8"))
-    stored = (SITE / "demo/demo-vectors.bin").read_bytes()
-    assert struct.unpack_from("<II", stored, 72) == (len(corpus["entries"]), 384)
+    assert wrong == [0, 0]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -251,17 +342,3 @@ def test_on_a_phone(browser: Browser, site: Site, scheme: Any) -> None:
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         lightness = sum(int(part) for part in re.findall(r"\d+", paper)[:3]) / 3
         assert (lightness < 64) == (scheme == "dark")
-
-
-def test_every_control_has_a_name_and_every_region_a_label(demo: Page) -> None:
-    wait_until_ready(demo)
-    field(demo).fill(QUERY)
-    wait_for_results_of(demo, QUERY)
-    for button in demo.get_by_role("button").all():
-        assert button.inner_text().strip()
-    expect(demo.locator("#count")).to_have_attribute("aria-live", "polite")
-    expect(demo.get_by_role("search")).to_be_visible()
-    results = demo.get_by_role("list", name="Nearest in meaning")
-    expect(results.get_by_role("listitem")).to_have_count(24)
-    expect(demo.get_by_role("heading", level=1)).to_have_count(1)
-    assert demo.locator("html").get_attribute("lang") == "en"

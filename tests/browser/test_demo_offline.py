@@ -13,6 +13,7 @@ from tests.browser.demo_page import (
     BEST,
     DESKTOP,
     NOTES,
+    PASSAGES,
     PHONE,
     QUERY,
     add_files,
@@ -43,7 +44,7 @@ def test_after_a_visit_everything_works_without_a_network(
         site.server.shutdown()
         site.server.socket.close()
         context.set_offline(True)
-        page.goto(f"{site.url}demo/#q=longing+for+the+past")
+        page.goto(f"{site.url}demo/#q={QUERY.replace(' ', '+')}")
         page.reload()
         wait_until_ready(page)
         expect(page.locator("#results")).to_have_attribute("data-mode", "meaning")
@@ -51,7 +52,7 @@ def test_after_a_visit_everything_works_without_a_network(
         add_files(page, {"paper.pdf": pdf(["Bees make honey in a hive"]), "notes.md": NOTES})
         expect(status(page)).to_contain_text("3 passages of 2 files added")
         go(page, "Map")
-        expect(page.locator("#map")).to_have_attribute("data-points", "2961")
+        expect(page.locator("#map")).to_have_attribute("data-points", str(PASSAGES))
 
 
 def test_after_the_load_there_is_no_request(page: Page, site: Site) -> None:

@@ -9,8 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.demo_page import (
+    BEST,
     DESKTOP,
     NOTES,
+    PASSAGES,
     PHONE,
     QUERY,
     add_files,
@@ -70,16 +72,16 @@ def test_classify(demo: Page) -> None:
 def test_the_map_shows_the_corpus_and_a_query_among_it(demo: Page) -> None:
     go(demo, "Map")
     canvas = demo.locator("#map")
-    expect(canvas).to_have_attribute("data-points", "2961")
+    expect(canvas).to_have_attribute("data-points", str(PASSAGES))
     expect(demo.locator("#map-wait")).to_be_hidden()
     demo.get_by_label("Show on the map").fill(QUERY)
-    expect(demo.locator("#map-here")).to_contain_text("nostalgia")
+    expect(demo.locator("#map-here")).to_contain_text(BEST)
     expect(canvas).to_have_attribute("data-query", re.compile(r"0\.\d+,0\.\d+"))
     canvas.focus()
     demo.keyboard.press("ArrowDown")
-    expect(demo.locator("#map-tip")).to_have_text("nostalgia")
+    expect(demo.locator("#map-tip")).to_have_text(BEST)
     demo.keyboard.press("ArrowDown")
-    expect(demo.locator("#map-tip")).not_to_have_text("nostalgia")
+    expect(demo.locator("#map-tip")).not_to_have_text(BEST)
     title = demo.locator("#map-tip").inner_text()
     left, top = demo.locator("#map-tip").evaluate("tip => [tip.style.left, tip.style.top]")
     demo.keyboard.press("Enter")
@@ -137,6 +139,46 @@ def test_axe_finds_nothing_serious(
         assert serious(page) == []
         moving = page.evaluate("document.getAnimations().length")
         assert moving == 0
+
+
+def test_panels_on_a_phone(browser: Browser, site: Site) -> None:
+    with browser.new_context(**PHONE) as context:
+        page = context.new_page()
+        page.goto(f"{site.url}demo/")
+        wait_until_ready(page)
+        page.get_by_role("navigation").get_by_role("link", name="Compare").tap()
+        page.get_by_label("Second text").fill("Someone plays the guitar. " * 60)
+        expect(page.locator("#cut-b")).to_contain_text("Not read")
+        assert_no_sideways_scroll(page)
+        page.get_by_role("navigation").get_by_role("link", name="Classify").tap()
+        page.get_by_label("Labels, one a line").fill("a-label-that-is-one-long-word-" * 4 + "\npay")
+        expect(page.locator("#scores li")).to_have_count(2)
+        bar = page.locator("#scores .bar").first.bounding_box()
+        assert bar is not None
+        assert bar["width"] > 200  # not squeezed beside the label
+        assert_no_sideways_scroll(page)
+        page.get_by_role("navigation").get_by_role("link", name="Map").tap()
+        canvas = page.locator("#map")
+        expect(canvas).to_have_attribute("data-points", str(PASSAGES))
+        page.get_by_label("Show on the map").fill(QUERY)
+        expect(page.locator("#map-here")).to_contain_text(BEST)
+        place = canvas.get_attribute("data-query") or ""
+        x, y = (float(part) for part in place.split(","))
+        box = canvas.bounding_box()
+        assert box is not None
+        padding = 14
+        position: Any = {
+            "x": padding + x * (box["width"] - 2 * padding),
+            "y": padding + y * (box["height"] - 2 * padding),
+        }
+        canvas.tap(position=position)
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert_no_sideways_scroll(page)
+        page.get_by_role("button", name="Close").tap()
+        for link in page.get_by_role("navigation").get_by_role("link").all():
+            size = link.bounding_box()
+            assert size is not None
+            assert size["height"] >= 44
 
 
 def serious(page: Page) -> list[Any]:

@@ -1,68 +1,52 @@
 /** The demo's pure half: its corpus, its stored vectors, what it reads of files, its addresses. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entryText, readCorpus, readVectors, vectorsModel } from "../../web/demo/corpus.js";
 import { csvRecords, describeRecord } from "../../web/demo/csv.js";
+import { modelOf } from "../../web/demo/encyclopedia.js";
 import { htmlToText } from "../../web/demo/html.js";
 import { vectorsOfFile } from "../../web/demo/index-vectors.js";
 import { layOut } from "../../web/demo/layout.js";
 import { decode, readMaterial, sections } from "../../web/demo/readers.js";
 import { readUpTo } from "../../web/demo/reading.js";
 import { HOME, readRoute, writeRoute } from "../../web/demo/route.js";
-import { cut } from "../../web/demo/showable.js";
+import { remembering } from "../../web/demo/sentence-memory.js";
+import { cut, showable } from "../../web/demo/showable.js";
 import { SearchIndex } from "../../web/search.js";
 import umap from "umap-js";
-import { readJson } from "./support/site.mjs";
 
 const MODEL = "ab".repeat(32);
-const CORPUS = "cd".repeat(32);
-const WANTED = { fingerprint: MODEL, corpusSha256: CORPUS, count: 2, dim: 3 };
 
-/** A vectors file, as tools/build_demo_vectors.py lays it out. */
-function file({ magic = "TERNVEC1", model = MODEL, corpus = CORPUS, count = 2, dim = 3, floats = [1, 2, 3, 4, 5, 6] } = {}) {
-  const head = Buffer.alloc(8);
-  head.writeUInt32LE(count, 0);
-  head.writeUInt32LE(dim, 4);
-  const rows = Buffer.from(Float32Array.from(floats).buffer);
-  const parts = [Buffer.from(magic), Buffer.from(model, "hex"), Buffer.from(corpus, "hex"), head, rows];
-  const whole = Buffer.concat(parts);
-  const shifted = Buffer.concat([Buffer.alloc(3), whole]); // a view that is not aligned
-  return new Uint8Array(shifted.buffer, shifted.byteOffset + 3, whole.length);
-}
-
-test("stored vectors are read where they fit", () => {
-  assert.deepEqual([...readVectors(file(), WANTED)], [1, 2, 3, 4, 5, 6]);
+test("the model of an index file is known before the engine is", async () => {
+  const engine = { dim: 3, fingerprint: MODEL, maxSeqLen: 9, tokenCount: () => ({ tokens: 2, truncated: false }), embedBatch: () => [] };
+  const file = await new SearchIndex(engine).save();
+  const shifted = new Uint8Array(file.length + 3); // a view that is not aligned
+  shifted.set(file, 3);
+  assert.deepEqual(modelOf(shifted.subarray(3)), { fingerprint: MODEL, dim: 3, maxSeqLen: 9 });
+  assert.throws(() => modelOf(file.subarray(0, 9)), /has 9 bytes/);
 });
 
-test("and left alone where they are another model's, another corpus's or damaged", () => {
-  for (const other of [
-    { magic: "TERNVEC2" },
-    { model: CORPUS },
-    { corpus: MODEL },
-    { count: 3 },
-    { dim: 2 },
-    { floats: [1, 2, 3, 4, 5] },
-  ]) {
-    assert.equal(readVectors(file(other), WANTED), null, JSON.stringify(other));
-  }
-  assert.equal(readVectors(new Uint8Array(0), WANTED), null);
+test("sentences are embedded once, in the order asked for, and few are remembered", async () => {
+  const asked = [];
+  const embedBatch = remembering((texts) => {
+    asked.push(...texts);
+    return texts.map((text) => Float32Array.of(text.length));
+  });
+  assert.deepEqual(await embedBatch(["a", "bcd", "a"]), [1, 3, 1].map((x) => Float32Array.of(x)));
+  assert.deepEqual(await embedBatch(["bcd", "ef"]), [3, 2].map((x) => Float32Array.of(x)));
+  assert.deepEqual(asked, ["a", "bcd", "ef"]);
+  for (let i = 0; i < 100; i++) await embedBatch(Array.from({ length: 20 }, (_, j) => `${i} ${j}`));
+  asked.length = 0;
+  await embedBatch(["a", "99 19"]);
+  assert.deepEqual(asked, ["a"]); // long ago; the last is still known
 });
 
-test("the model of a vectors file is known before the engine is", () => {
-  assert.equal(vectorsModel(file()), MODEL);
-  assert.equal(vectorsModel(file({ magic: "TERNVEC2" })), null);
-  assert.equal(vectorsModel(new Uint8Array(0)), null);
-});
-
-test("the corpus: words apart, every entry whole", () => {
-  const corpus = readCorpus(readJson("assets/demo-corpus.json"));
-  assert.ok(corpus.length > 2000);
-  for (const { word, synonyms, kind, definition } of corpus) {
-    assert.ok(word && kind && definition);
-    assert.ok(!word.includes(";") && !synonyms.includes(word));
-  }
-  const entry = corpus.find(({ word }) => word === "grief");
-  assert.equal(entryText(entry), `grief (feeling): ${entry.definition}`);
+test("common words are not marked, others are", () => {
+  const passage = { text: "The boat to the island.", start: 0 };
+  const result = { id: "1", score: 1, document: {}, passage, meaning: null, keyword: null };
+  const shown = (highlights) => showable({ ...result, highlights });
+  assert.deepEqual(shown([[0, 3], [4, 8], [9, 11]]).pieces.filter(({ mark }) => mark).map(({ text }) => text), ["boat"]);
+  assert.equal(shown([[4, 8]]).shares, true);
+  assert.equal(shown([[0, 3], [9, 11]]).shares, false);
 });
 
 test("an address says where the page is, and nothing of it can break the page", () => {

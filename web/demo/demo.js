@@ -28,6 +28,7 @@ const app = {
   isReady: () => ready,
   route: () => route,
   go,
+  collectionChosen: () => search.fromRoute({ focus: true }),
   read: (/** @type {any} */ collection, /** @type {string} */ id, /** @type {any} */ pieces) => reader.open(collection, id, pieces),
 };
 const reader = new Reader(app);
@@ -48,10 +49,10 @@ async function start() {
   const model = new URLSearchParams(location.search).get("model");
   try {
     const url = model ? new URL(model, location.href).href : undefined;
-    const { summary, count, stored } = await client.ask("load", { model: url });
+    const { summary, count, problem, stored } = await client.ask("load", { model: url });
     if (load !== loads) return;
     ready = true;
-    card.ready(summary, count);
+    card.ready(summary, count, problem);
     library.opened(stored);
     keepForOffline();
     for (const panel of Object.values(panels)) panel.engineReady();

@@ -49,20 +49,22 @@ export class EngineCard {
    * @param {number} count
    */
   indexing(done, count) {
-    const text = `Reading ${count.toLocaleString("en")} definitions …`;
+    const text = `Reading ${count.toLocaleString("en")} passages …`;
     this.#show("starting", text, { busy: true });
     this.#bar(done / count);
   }
 
   /**
    * @param {Record<string, any>} summary
-   * @param {number} count
+   * @param {number} count passages of the encyclopedia
+   * @param {string} problem why there are none, or ""
    */
-  ready(summary, count) {
+  ready(summary, count, problem) {
     const seconds = ((performance.now() - this.#began) / 1000).toFixed(1);
-    this.#show("ready", `Ready in ${seconds} s, ${count.toLocaleString("en")} concepts to search.`, {});
+    const rest = problem === "" ? "" : ", but without the encyclopedia";
+    this.#show("ready", `Ready in ${seconds} s${rest}`, { detail: problem, retry: problem !== "" });
     find("facts").textContent =
-      `Model ${summary.build}, ${megabytes(summary.model_bytes)} MB, ` +
+      `${count.toLocaleString("en")} passages to search. Model ${summary.build}, ${megabytes(summary.model_bytes)} MB, ` +
       `${summary.output_dim} numbers a text, fingerprint ${summary.fingerprint.slice(0, 12)}.`;
   }
 

@@ -2,16 +2,16 @@
  * The engine and the indexes, off the main thread, so that typing never waits for them.
  *
  * The page sends {id, method, input} and gets {id, value} or {id, failure}. Without being asked it
- * gets {event, detail}: "progress" while the engine loads, "embedding" where the dictionary's vectors
- * have to be computed, "reading", "indexing" and "library" about the user's own material.
+ * gets {event, detail}: "progress" while the engine loads, "embedding" where the encyclopedia's vectors
+ * have to be computed, "reading" and "indexing" about the user's own material.
  */
 import { classify } from "../classify.js";
 import { similarity } from "../similarity.js";
 import { load } from "../tern-engine.js";
-import { Dictionary } from "./dictionary.js";
+import { Encyclopedia } from "./encyclopedia.js";
 import { Library } from "./library.js";
 import { readUpTo } from "./reading.js";
-import { showable } from "./showable.js";
+import { piecesOf, showable } from "./showable.js";
 
 /** @type {import("../engine.js").Engine | null} */
 let engine = null;
@@ -20,47 +20,76 @@ let engine = null;
  * @param {any} detail
  */
 const tell = (event, detail) => postMessage({ event, detail });
-const dictionary = new Dictionary(tell);
+const encyclopedia = new Encyclopedia(tell);
 const library = new Library(tell);
-const collections = { dictionary, library };
+const collections = { encyclopedia, library };
+/** Ends the search for sentences that the last query began. */
+let looking = new AbortController();
+
+/**
+ * @typedef {object} Asked
+ * @property {"encyclopedia" | "library"} collection
+ * @property {string} query
+ * @property {any} mode
+ * @property {string} filter
+ * @property {number} k
+ */
+
+/** @param {Asked} asked */
+function options({ collection, mode, filter, k }) {
+  const source = collections[collection];
+  const wanted = filter === "" ? undefined : (/** @type {any} */ document) => source.groupOf(document) === filter;
+  return { k, filter: wanted, mode: engine === null ? "keyword" : mode };
+}
 
 const methods = {
   /** Loads the engine. @param {{model?: string}} input URL of another model than the build's own */
   async load({ model }) {
     const onProgress = (/** @type {any} */ progress) => tell("progress", progress);
     const loaded = await load({ model, onProgress });
-    await dictionary.use(loaded);
+    const { count, problem } = await encyclopedia.use(loaded);
     loaded.embed("the first search is the slowest");
     engine = loaded;
-    const stored = await library.use(loaded);
-    return { summary: JSON.parse(loaded.config_summary()), count: await dictionary.count(), stored };
+    const stored = await library.use(loaded, model);
+    return { summary: JSON.parse(loaded.config_summary()), count, problem, stored };
   },
 
-  /** What there is to filter by. @param {{collection: "dictionary" | "library"}} input */
+  /** What there is to filter by. @param {{collection: "encyclopedia" | "library"}} input */
   groups: ({ collection }) => collections[collection].groups(),
 
   /**
-   * Before the engine is there, the dictionary can be searched by keyword.
+   * Before the engine is there, the encyclopedia can be searched by keyword.
    *
-   * @param {{collection: "dictionary" | "library", query: string, mode: any, filter: string, k: number}} input
+   * @param {Asked} asked
    */
-  async query({ collection, query, mode, filter, k }) {
-    const source = collections[collection];
-    const used = engine === null ? "keyword" : mode;
+  async query(asked) {
+    looking.abort();
+    const { query, collection } = asked;
     const began = performance.now();
-    const index = await source.index();
-    const found = await index.query(query, {
-      k,
-      mode: used,
-      filter: filter === "" ? undefined : (document) => source.groupOf(document) === filter,
-      bestSentence: engine !== null && source.hasSentences,
-    });
+    const index = await collections[collection].index();
+    const how = options(asked);
+    const found = await index.query(query, how);
     const ms = performance.now() - began;
     const truncated = engine?.tokenCount(query).truncated ?? false;
-    return { hits: found.map((result) => showable(result)), ms, mode: used, truncated, size: index.size };
+    return { hits: found.map((result) => showable(result)), ms, mode: how.mode, truncated, size: index.size };
   },
 
-  /** @param {{collection: "dictionary" | "library", id: string}} input */
+  /**
+   * The same results with the sentence of each that is nearest to the query, which takes longer. The
+   * next query ends it.
+   *
+   * @param {Asked} asked
+   */
+  async sentences(asked) {
+    looking.abort();
+    looking = new AbortController();
+    const { signal } = looking;
+    const index = await collections[asked.collection].index();
+    const found = await index.query(asked.query, { ...options(asked), bestSentence: true, signal });
+    return found.map((result) => ({ id: result.id, pieces: piecesOf(result) }));
+  },
+
+  /** @param {{collection: "encyclopedia" | "library", id: string}} input */
   async document({ collection, id }) {
     return (await collections[collection].index()).get(id) ?? null;
   },
@@ -83,11 +112,13 @@ const methods = {
   pause: () => library.pause(),
   resume: () => library.resume(),
   cancel: () => library.cancel(),
+  /** Indexes again what is kept with vectors of another model. */
+  indexAgain: () => library.add([]),
   /** @param {{source: string}} input */
   removeSource: ({ source }) => library.remove(source),
   removeAll: () => library.removeAll(),
 
-  /** What the map shows of a collection. @param {{collection: "dictionary" | "library"}} input */
+  /** What the map shows of a collection. @param {{collection: "encyclopedia" | "library"}} input */
   places: ({ collection }) => collections[collection].places(),
 };
 

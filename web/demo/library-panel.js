@@ -3,7 +3,7 @@ import { counted, find, fromTemplate, make, number } from "./dom.js";
 import { filesOfDrop } from "./dropped.js";
 
 const PROBLEMS = {
-  INDEX_STALE: "What was kept was indexed with another model. Remove it and add your files again.",
+  INDEX_STALE: "Your files are here, but were indexed with another model. Index them again to search them.",
   INDEX_FORMAT: "What was kept is damaged. Remove it and add your files again.",
   STORAGE_QUOTA: "This browser has no room to keep them: they are gone when this tab closes.",
   STORAGE_UNAVAILABLE: "This browser keeps nothing for this page: they are gone when this tab closes.",
@@ -42,6 +42,11 @@ export class LibraryPanel {
     this.#listenToDrops();
     find("pause").addEventListener("click", () => this.#pause());
     find("stop").addEventListener("click", () => this.#app.client.ask("cancel"));
+    find("index-again").addEventListener("click", () => this.#run("indexAgain", {}, 0));
+    find("search-library").addEventListener("click", () => {
+      this.#app.go({ view: "search", collection: "library", filter: "" }, { push: true });
+      this.#app.collectionChosen();
+    });
     find("remove-all").addEventListener("click", () => this.#removeAll());
   }
 
@@ -93,13 +98,22 @@ export class LibraryPanel {
   async #add(files) {
     if (files.length === 0) return;
     if (!this.#app.isReady()) return this.#say("As soon as the engine is ready.");
+    return this.#run("addMaterial", { files }, files.length);
+  }
+
+  /**
+   * @param {"addMaterial" | "indexAgain"} method
+   * @param {Record<string, unknown>} input
+   * @param {number} files
+   */
+  async #run(method, input, files) {
     this.#running(true);
     this.#say("");
     find("problems").replaceChildren();
     try {
-      const done = await this.#app.client.ask("addMaterial", { files });
-      if (done.stored) this.#hasUnreadable = false; // what is kept now has taken its place
-      this.#report(done, files.length);
+      const done = await this.#app.client.ask(method, input);
+      if (done.stored && !done.cancelled) this.#hasUnreadable = false; // what is kept now has taken its place
+      this.#report(done, files);
     } catch (failure) {
       const { code, message } = /** @type {any} */ (failure);
       this.#say(code === "BUSY" ? "Let the files before finish first." : `That failed: ${message}`);
@@ -114,10 +128,17 @@ export class LibraryPanel {
    * @param {any} done
    * @param {number} files
    */
-  #report({ added, failures, cancelled, stored, problem }, files) {
+  #report({ added, again, failures, cancelled, stored, problem }, files) {
     const kept = stored ? " They stay here until you remove them." : ` ${PROBLEMS[/** @type {keyof typeof PROBLEMS} */ (problem)] ?? problem}`;
     const what = `${counted(added, "passage")} of ${counted(files - failures.length, "file")} added.`;
-    this.#say(cancelled ? "Cancelled. Nothing of it was kept." : added === 0 ? "Nothing was added." : what + kept);
+    const anew = again > 0 ? `${counted(again, "passage")} indexed again.` : "";
+    this.#say(
+      cancelled
+        ? "Cancelled. Nothing of it was kept."
+        : added === 0
+          ? anew || "Nothing was added."
+          : `${what}${anew && ` ${anew}`}${kept}`,
+    );
     const rows = failures.map((/** @type {any} */ { name, code, message }) =>
       make("li", {}, make("strong", { textContent: name }), ` could not be read: ${message} (${code})`),
     );
@@ -131,7 +152,7 @@ export class LibraryPanel {
     find("pause").textContent = "Pause";
     find("run-progress").value = 0;
     find("run-text").textContent = "Reading …";
-    for (const id of ["pick", "pick-folder", "paste-add"]) find(id).disabled = on;
+    for (const id of ["pick", "pick-folder", "paste-add", "index-again"]) find(id).disabled = on;
   }
 
   #pause() {
@@ -143,10 +164,12 @@ export class LibraryPanel {
 
   async #list() {
     const groups = await this.#app.client.ask("groups", { collection: "library" }).catch(() => []);
+    const isOutdated = groups.some((/** @type {any} */ group) => group.isOutdated);
     const rows = groups.map((/** @type {{name: string, count: number}} */ { name, count }) => {
       const { element, part } = fromTemplate("source");
       part(".source-name").textContent = name;
       part(".detail").textContent = counted(count, "passage");
+      part("button").hidden = isOutdated;
       part("button").setAttribute("aria-label", `Remove ${name}`);
       part("button").addEventListener("click", async () => {
         await this.#app.client.ask("removeSource", { source: name });
@@ -157,6 +180,8 @@ export class LibraryPanel {
       return element;
     });
     find("sources").replaceChildren(...rows);
+    find("index-again").hidden = !isOutdated;
+    find("search-library").hidden = isOutdated || groups.length === 0;
     find("library-list").hidden = groups.length === 0 && !this.#hasUnreadable;
     const passages = groups.reduce((/** @type {number} */ sum, /** @type {any} */ { count }) => sum + count, 0);
     find("library-count").textContent = `${counted(groups.length, "file")}, ${counted(passages, "passage")}`;

@@ -3,6 +3,7 @@ import { SearchIndex, openIndexStore } from "../search.js";
 import { load } from "../tern-engine.js";
 import { readMaterial } from "./readers.js";
 import { vectorsOfFile } from "./index-vectors.js";
+import { remembering } from "./sentence-memory.js";
 
 const NAME = "library";
 // Texts handed to this worker's engine at a time: a query in between waits no longer than for these.
@@ -10,6 +11,8 @@ const SLICE = 4;
 const BATCH = 32;
 // From so many documents on, further workers are worth their start.
 const POOL_FROM = 400;
+// The page itself has little to do meanwhile: a worker for each hardware thread, within the pool's bounds.
+const WORKERS = Math.min(globalThis.navigator?.hardwareConcurrency ?? 1, 8);
 const MOST_ON_MAP = 3000;
 // Between two messages of progress, in ms.
 const REPORT_MS = 100;
@@ -17,16 +20,20 @@ const REPORT_MS = 100;
 /** @typedef {{cancelled: AbortController, gate: Promise<void>, open: () => void}} Run */
 
 export class Library {
-  hasSentences = true;
   #tell;
   /** @type {import("../engine.js").Engine | null} */
   #engine = null;
+  /** @type {string | undefined} where the engine's model came from, for engines of a pool */
+  #model;
   /** @type {any} a WorkerEngine while much is indexed */
   #pool = null;
   /** @type {SearchIndex | null} */
   #index = null;
+  /** @type {any[]} documents that are kept, but with vectors of another model */
+  #outdated = [];
   /** @type {any} */
   #store = null;
+  #isStored = true; // whether a reload would find what is in #index
   /** @type {Run | null} what is added right now */
   #run = null;
 
@@ -39,19 +46,29 @@ export class Library {
    * Opens what was kept.
    *
    * @param {import("../engine.js").Engine} engine
+   * @param {string} [model] its URL, unless it is the build's own
    * @returns {Promise<{problem: string}>} problem: an error's code, "" for none
    */
-  async use(engine) {
+  async use(engine, model) {
     this.#engine = engine;
+    this.#model = model;
     this.#index = null;
+    this.#outdated = [];
     let problem = "";
     try {
       this.#store = await openIndexStore({ name: "tern-demo" });
       this.#index = await this.#store.load(NAME, this.#source());
     } catch (error) {
       problem = /** @type {any} */ (error).code ?? "UNKNOWN";
+      if (problem === "INDEX_STALE") this.#outdated = await this.#documentsOfAnotherModel().catch(() => []);
     }
     return { problem };
+  }
+
+  async #documentsOfAnotherModel() {
+    const stored = await this.#store.list();
+    const { fingerprint } = stored.find((/** @type {any} */ { name }) => name === NAME);
+    return Array.from((await this.#store.load(NAME, { ...this.#source(), fingerprint })).documents());
   }
 
   async index() {
@@ -65,18 +82,20 @@ export class Library {
     return document.source;
   }
 
+  /** What is kept, by file. `isOutdated`: to be indexed again before it can be searched. */
   async groups() {
     /** @type {Map<string, number>} */
     const counts = new Map();
-    for (const { source } of this.#index?.documents() ?? []) {
+    const isOutdated = this.#outdated.length > 0;
+    for (const { source } of isOutdated ? this.#outdated : (this.#index?.documents() ?? [])) {
       counts.set(String(source), (counts.get(String(source)) ?? 0) + 1);
     }
-    return Array.from(counts, ([name, count]) => ({ name, count }));
+    return Array.from(counts, ([name, count]) => ({ name, count, isOutdated }));
   }
 
   /**
    * Reads and indexes files. What one file cannot give is reported, and the others go on. A file with
-   * the name of one before takes its place.
+   * the name of one before takes its place. What is outdated is indexed again along with them.
    *
    * @param {import("./readers.js").Material[]} files
    */
@@ -85,42 +104,65 @@ export class Library {
     const index = await this.index();
     const run = startRun();
     this.#run = run;
-    const { signal } = run.cancelled;
-    /** @type {{name: string, code: string, message: string}[]} */
-    const failures = [];
     /** @type {Set<string>} */
-    const added = new Set();
-    /** @type {Set<string>} sources that documents of an earlier run have */
-    const replaced = new Set();
+    const ids = new Set();
     try {
-      const documents = [];
-      for (const [i, file] of files.entries()) {
-        this.#tell("reading", { name: file.name, done: i, total: files.length });
-        try {
-          for await (const document of readMaterial(file, signal)) documents.push(document);
-        } catch (error) {
-          signal.throwIfAborted();
-          const { code = "UNREADABLE", message } = /** @type {any} */ (error);
-          failures.push({ name: file.name, code, message: String(message) });
-        }
-      }
-      for (const { id, source } of documents) {
-        added.add(id);
-        replaced.add(source);
-      }
-      const older = Array.from(index.documents()).filter(({ source }) => replaced.has(String(source)));
+      const { documents, failures } = await this.#read(files, run.cancelled.signal);
+      const sources = new Set(documents.map(({ source }) => source));
+      const again = this.#outdated.filter(({ source }) => !sources.has(source));
+      for (const { id } of [...again, ...documents]) ids.add(id);
+      await this.#indexAll(index, [...again, ...documents], run);
+      const older = Array.from(index.documents()).filter(({ id, source }) => sources.has(String(source)) && !ids.has(id));
       await index.remove(older.map(({ id }) => id));
-      await this.#indexAll(index, documents, run);
       await index.prepareKeywords();
-      return { added: documents.length, failures, cancelled: false, ...(await this.#keep()) };
+      this.#outdated = [];
+      const added = { added: documents.length, again: again.length };
+      return { ...added, failures, cancelled: false, ...(await this.#keep()) };
     } catch (error) {
-      if (!signal.aborted) throw error;
-      await index.remove([...added]);
-      return { added: 0, failures, cancelled: true, ...(await this.#keep()) };
+      await this.#goBack(index, ids);
+      if (!run.cancelled.signal.aborted) throw error;
+      return { added: 0, again: 0, failures: [], cancelled: true, stored: this.#isStored, problem: "" };
     } finally {
       this.#run = null;
       await this.#pool?.dispose();
       this.#pool = null;
+    }
+  }
+
+  /**
+   * @param {import("./readers.js").Material[]} files
+   * @param {AbortSignal} signal
+   */
+  async #read(files, signal) {
+    const documents = [];
+    /** @type {{name: string, code: string, message: string}[]} */
+    const failures = [];
+    for (const [i, file] of files.entries()) {
+      this.#tell("reading", { name: file.name, done: i, total: files.length });
+      const found = [];
+      try {
+        for await (const document of readMaterial(file, signal)) found.push(document);
+        documents.push(...found);
+      } catch (error) {
+        signal.throwIfAborted();
+        const { code = "UNREADABLE", message } = /** @type {any} */ (error);
+        failures.push({ name: file.name, code, message: String(message) });
+      }
+    }
+    return { documents, failures };
+  }
+
+  /**
+   * To how it was before a run that did not end well: what is kept is still that.
+   *
+   * @param {SearchIndex} index
+   * @param {Set<string>} ids that the run may have added
+   */
+  async #goBack(index, ids) {
+    if (this.#isStored && this.#store !== null) {
+      this.#index = await this.#store.load(NAME, this.#source()).catch(() => null);
+    } else {
+      await index.remove([...ids]);
     }
   }
 
@@ -136,7 +178,7 @@ export class Library {
     this.#tell("indexing", { done: 0, total, workers: 1 });
     if (total >= POOL_FROM) {
       // Indexing goes on here until they are up; where they do not come up it stays here.
-      const starting = load({ worker: { pool: true }, signal: run.cancelled.signal });
+      const starting = load({ model: this.#model, worker: { pool: WORKERS }, signal: run.cancelled.signal });
       starting.then(
         (/** @type {any} */ pool) => (this.#run === run ? (this.#pool = pool) : pool.dispose()),
         () => {},
@@ -148,7 +190,7 @@ export class Library {
       const rate = passages / ((reported - began) / 1000);
       this.#tell("indexing", { done, total, rate, workers: this.#pool?.workers ?? 1 });
     };
-    await index.add(documents, { signal: run.cancelled.signal, batchSize: BATCH, onProgress });
+    await index.replace(documents, { signal: run.cancelled.signal, batchSize: BATCH, onProgress });
   }
 
   pause() {
@@ -178,6 +220,8 @@ export class Library {
   async removeAll() {
     this.cancel();
     this.#index = null;
+    this.#outdated = [];
+    this.#isStored = true;
     this.#store ??= await openIndexStore({ name: "tern-demo" });
     await this.#store.delete(NAME);
   }
@@ -196,28 +240,34 @@ export class Library {
   /** @returns {Promise<{stored: boolean, problem: string}>} whether a reload will find it again */
   async #keep() {
     const index = await this.index();
+    let problem = "";
     try {
-      if (this.#store === null) return { stored: false, problem: "STORAGE_QUOTA" };
-      if (index.size === 0) await this.#store.delete(NAME);
+      if (this.#store === null) problem = "STORAGE_QUOTA";
+      else if (index.size === 0) await this.#store.delete(NAME);
       else await this.#store.save(NAME, index);
-      return { stored: true, problem: "" };
     } catch (error) {
-      return { stored: false, problem: /** @type {any} */ (error).code ?? "UNKNOWN" };
+      problem = /** @type {any} */ (error).code ?? "UNKNOWN";
     }
+    this.#isStored = problem === "";
+    return { stored: this.#isStored, problem };
   }
 
   /** The engine as the index sees it: in small steps, that can be paused, with help where there is any. */
   #source() {
     const engine = /** @type {import("../engine.js").Engine} */ (this.#engine);
     const { dim, fingerprint, maxSeqLen } = engine;
+    const sentences = remembering((texts) => engine.embedBatch(texts));
     return {
       dim,
       fingerprint,
       maxSeqLen,
       tokenCount: (/** @type {string} */ text) => engine.tokenCount(text),
       embed: (/** @type {string} */ text) => engine.embed(text),
-      embedBatch: async (/** @type {string[]} */ texts) => {
-        await this.#run?.gate;
+      embedBatch: async (/** @type {string[]} */ texts, /** @type {{signal?: AbortSignal}} */ { signal }) => {
+        const run = this.#run;
+        // Queries go on while a run is paused.
+        if (run === null || signal !== run.cancelled.signal) return sentences(texts);
+        await run.gate;
         if (this.#pool !== null && texts.length > SLICE) return this.#pool.embedBatch(texts);
         const vectors = [];
         for (let at = 0; at < texts.length; at += SLICE) {

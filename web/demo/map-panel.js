@@ -6,6 +6,8 @@ import { MapView, colorOf } from "./map-view.js";
 const PAUSE_MS = 120;
 const NEAREST = 6;
 const MOST_IN_LEGEND = 12;
+const REGION = 0.15; // of the map's width and height
+const SHARPNESS = 0.05; // by so much less of cosine a passage pulls e times less
 
 export class MapPanel {
   #app;
@@ -139,7 +141,7 @@ export class MapPanel {
   }
 
   /**
-   * A query is put among the passages nearest to it, the nearer the more.
+   * A query is put among the passages nearest to it that lie together, the nearer the more.
    *
    * @param {{hits: import("./showable.js").Hit[]}} answer
    */
@@ -147,11 +149,17 @@ export class MapPanel {
     const rows = new Map(this.#items.map(({ id }, i) => [id, i]));
     const found = hits.filter(({ id }) => rows.has(id));
     let [x, y, sum] = [0, 0, 0];
-    for (const { id, score } of found) {
-      const weight = Math.max(score, 0.01) ** 8;
+    const place = (/** @type {string} */ id) => {
       const row = /** @type {number} */ (rows.get(id));
-      x += weight * this.#points[2 * row];
-      y += weight * this.#points[2 * row + 1];
+      return [this.#points[2 * row], this.#points[2 * row + 1]];
+    };
+    for (const { id, score } of found) {
+      const [[left, top], [bestLeft, bestTop]] = [place(id), place(found[0].id)];
+      // Between two regions there may be nothing: only those in the best one's count.
+      if (Math.hypot(left - bestLeft, top - bestTop) > REGION) continue;
+      const weight = Math.exp((score - found[0].score) / SHARPNESS);
+      x += weight * left;
+      y += weight * top;
       sum += weight;
     }
     if (sum === 0) return this.#view.setQuery(null);

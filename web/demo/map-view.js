@@ -2,7 +2,7 @@
 
 const REACH = 14; // CSS pixels between a pointer and a point that it means
 const PADDING = 14;
-const LINE = 16; // between the names around a query
+const LINE = 16; // height of a name beside a point
 
 /** @typedef {{id: string, title: string, group: string}} Item */
 
@@ -105,14 +105,14 @@ export class MapView {
     if (context === null || this.#canvas.clientWidth === 0) return;
     const ratio = devicePixelRatio || 1;
     const style = getComputedStyle(this.#canvas);
-    const [ink, accent] = [style.getPropertyValue("--ink"), style.getPropertyValue("--accent")];
+    const [ink, accent, paper] = ["--ink", "--accent", "--raised"].map((name) => style.getPropertyValue(name));
     const light = style.getPropertyValue("--dot-light").trim() || "0.62";
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.#canvas.clientWidth, this.#canvas.clientHeight);
     const size = this.#items.length > 800 ? 2 : 4;
     for (const [group, index] of this.#groups) {
       context.fillStyle = colorOf(index, this.#groups.size).replace(/var\([^)]*\)/, light);
-      context.globalAlpha = this.#query === null ? 0.75 : 0.35;
+      context.globalAlpha = this.#query === null ? 0.8 : 0.45;
       context.beginPath();
       this.#items.forEach((item, i) => {
         if (item.group !== group) return;
@@ -123,7 +123,7 @@ export class MapView {
       context.fill();
     }
     context.globalAlpha = 1;
-    if (this.#query !== null) this.#drawQuery(context, this.#query, accent, ink);
+    if (this.#query !== null) this.#drawQuery(context, this.#query, { accent, ink, paper });
     if (this.#at !== -1) {
       const [x, y] = this.#pixelOf(this.#at);
       context.strokeStyle = ink;
@@ -137,10 +137,9 @@ export class MapView {
   /**
    * @param {CanvasRenderingContext2D} context
    * @param {{x: number, y: number}} place
-   * @param {string} accent
-   * @param {string} ink
+   * @param {{accent: string, ink: string, paper: string}} colors
    */
-  #drawQuery(context, place, accent, ink) {
+  #drawQuery(context, place, { accent, ink, paper }) {
     const [x, y] = this.#pixel(place.x, place.y);
     context.strokeStyle = context.fillStyle = accent;
     context.lineWidth = 1;
@@ -153,17 +152,26 @@ export class MapView {
     context.beginPath();
     context.arc(x, y, 7, 0, 2 * Math.PI);
     context.fill();
-    context.font = `13px ${getComputedStyle(this.#canvas).fontFamily}`;
-    context.fillStyle = ink;
-    const isRight = x > this.#canvas.clientWidth / 2;
-    context.textAlign = isRight ? "right" : "left";
-    // Names side by side would hide each other: those of near points are moved down, line by line.
-    const near = Array.from(this.#near, (i) => ({ i, top: this.#pixelOf(i)[1] })).sort((a, b) => a.top - b.top);
-    let free = LINE;
-    for (const { i, top } of near) {
-      const line = Math.max(top + 4, free);
-      free = line + LINE;
-      context.fillText(this.#items[i].title.slice(0, 28), x + (isRight ? -16 : 16), line);
+    const family = getComputedStyle(this.#canvas).fontFamily;
+    context.font = `13px ${family}`;
+    context.lineJoin = "round";
+    /** @type {number[][]} boxes that are taken: left, top, right, bottom */
+    const taken = [[x - 8, y - 8, x + 8, y + 8]];
+    for (const i of this.#near) {
+      const [left, top] = this.#pixelOf(i);
+      context.beginPath();
+      context.arc(left, top, 4, 0, 2 * Math.PI);
+      context.fillStyle = accent;
+      context.fill();
+      const name = shortened(this.#items[i].title);
+      const box = placeFor(left, top, context.measureText(name).width, this.#canvas.clientWidth, taken);
+      if (box === null) continue; // the line below the map has all names
+      taken.push(box);
+      context.strokeStyle = paper;
+      context.lineWidth = 4;
+      context.strokeText(name, box[0], box[3] - 4);
+      context.fillStyle = ink;
+      context.fillText(name, box[0], box[3] - 4);
     }
   }
 
@@ -224,4 +232,30 @@ export class MapView {
     }
     return best;
   }
+}
+
+/** @param {string} title */
+const shortened = (title) => (title.length > 28 ? `${title.slice(0, 27).trimEnd()}…` : title);
+
+/**
+ * Where a name can stand beside its point without hiding another.
+ *
+ * @param {number} x of the point
+ * @param {number} y
+ * @param {number} width of the name
+ * @param {number} room the map's width
+ * @param {number[][]} taken
+ * @returns {number[] | null} left, top, right, bottom
+ */
+function placeFor(x, y, width, room, taken) {
+  const offsets = [0, LINE, -LINE, 2 * LINE, -2 * LINE];
+  const sides = [x + 8, x - 8 - width].filter((left) => left >= 2 && left + width <= room - 2);
+  for (const offset of offsets) {
+    for (const left of sides) {
+      const top = y - LINE / 2 + offset;
+      const box = [left, top, left + width, top + LINE];
+      if (top > 0 && taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1])) return box;
+    }
+  }
+  return null;
 }

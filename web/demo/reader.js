@@ -22,7 +22,7 @@ export class Reader {
   }
 
   /**
-   * @param {"dictionary" | "library"} collection
+   * @param {"encyclopedia" | "library"} collection
    * @param {string} id
    * @param {import("./showable.js").Piece[]} [pieces] the passage that was found
    */
@@ -33,8 +33,11 @@ export class Reader {
     const at = shown === "" ? -1 : found.text.indexOf(shown);
     this.#text = (shown || found.text).slice(0, 500);
     find("reader-title").textContent = found.title || found.source;
+    const isArticle = collection === "encyclopedia";
+    find("reader-link").hidden = !isArticle;
+    if (isArticle) find("reader-link").href = found.source;
     find("reader-place").textContent =
-      collection === "dictionary" ? found.meta.kind : [found.title && found.source, found.meta.place].filter(Boolean).join(" · ");
+      isArticle ? `${found.meta.about} · ${found.meta.topic}` : [found.title && found.source, found.meta.place].filter(Boolean).join(" · ");
     const parts =
       at === -1
         ? [found.text]

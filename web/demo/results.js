@@ -1,9 +1,12 @@
 /** Shows a search's results, and says how many there are. */
-import { find, fromTemplate, make, number } from "./dom.js";
+import { counted, find, fromTemplate, make } from "./dom.js";
 
-const LOW = 0.35; // below it even the best match has little to do with the query
+const LOW = 0.3; // below it even the best match has little to do with the query
 
 /** @typedef {import("./showable.js").Hit} Hit */
+
+/** @type {Map<string, {hit: Hit, passage: HTMLElement}>} what is shown, by id */
+const rows = new Map();
 
 /**
  * @param {Hit[]} hits
@@ -11,6 +14,7 @@ const LOW = 0.35; // below it even the best match has little to do with the quer
  */
 export function showHits(hits, { query, collection, mode, open }) {
   const best = hits[0]?.score ?? 1;
+  rows.clear();
   find("results").replaceChildren(...hits.map((hit) => row(hit, { collection, mode, best, open })));
   find("empty").hidden = hits.length > 0;
   find("results").dataset.query = query;
@@ -18,10 +22,23 @@ export function showHits(hits, { query, collection, mode, open }) {
 }
 
 /**
- * @param {{hits: Hit[], ms: number, mode: string, truncated: boolean, size: number, collection: string}} found
+ * Marks in the results shown the sentence of each that is nearest to the query.
+ *
+ * @param {{id: string, pieces: import("./showable.js").Piece[]}[]} found
  */
-export function summary({ hits, ms, mode, truncated, size, collection }) {
-  const things = collection === "dictionary" ? "concepts" : "passages";
+export function showSentences(found) {
+  for (const { id, pieces } of found) {
+    const shown = rows.get(id);
+    if (shown === undefined) continue;
+    shown.hit.pieces = pieces;
+    shown.passage.replaceChildren(...passage(pieces));
+  }
+}
+
+/**
+ * @param {{hits: Hit[], ms: number, mode: string, truncated: boolean, size: number}} found
+ */
+export function summary({ hits, ms, mode, truncated, size }) {
   const best = hits[0]?.score ?? 0;
   const what =
     hits.length === 0
@@ -32,7 +49,7 @@ export function summary({ hits, ms, mode, truncated, size, collection }) {
           ? "Nothing comes very near; the closest"
           : `The ${hits.length} nearest`;
   const cut = truncated ? " · only the start of your text was read" : "";
-  return `${what} of ${number(size)} ${things}, in ${ms.toFixed(ms < 10 ? 1 : 0)} ms${cut}`;
+  return `${what} of ${counted(size, "passage")}, in ${ms.toFixed(ms < 10 ? 1 : 0)} ms${cut}`;
 }
 
 /**
@@ -41,12 +58,14 @@ export function summary({ hits, ms, mode, truncated, size, collection }) {
  */
 function row(hit, { collection, mode, best, open }) {
   const { element, part } = fromTemplate("result");
-  const [word, ...synonyms] = collection === "dictionary" ? hit.title.split("; ") : [hit.title || hit.source];
-  part(".word").textContent = word;
-  part(".synonyms").textContent = collection === "dictionary" ? synonyms.join(", ") : hit.title ? hit.source : "";
-  part(".kind").textContent = collection === "dictionary" ? hit.meta.kind : (hit.meta.place ?? "");
-  part(".definition").append(...passage(hit.pieces));
-  part(".why").textContent = why(hit, mode);
+  const isArticle = collection === "encyclopedia";
+  part(".word").textContent = hit.title || hit.source;
+  part(".about").textContent = isArticle ? hit.meta.about : "";
+  part(".kind").textContent = isArticle ? hit.meta.topic : (hit.meta.place ?? "");
+  part(".passage").append(...passage(hit.pieces));
+  const source = isArticle ? "Wikipedia" : hit.title ? hit.source : "";
+  part(".why").textContent = [source, why(hit, mode)].filter(Boolean).join(" · ");
+  rows.set(hit.id, { hit, passage: part(".passage") });
   part(".value").textContent = mode === "hybrid" ? (hit.meaning?.score.toFixed(2) ?? "–") : hit.score.toFixed(mode === "keyword" ? 1 : 2);
   part(".value").title =
     mode === "keyword" ? `Keyword score (BM25) ${hit.score.toFixed(3)}` : `Cosine similarity ${(hit.meaning?.score ?? hit.score).toFixed(4)}`;

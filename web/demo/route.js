@@ -5,7 +5,7 @@
 
 export const VIEWS = /** @type {const} */ (["search", "map", "compare", "classify", "library"]);
 export const MODES = /** @type {const} */ (["meaning", "keyword", "hybrid"]);
-const COLLECTIONS = /** @type {const} */ (["dictionary", "library"]);
+const COLLECTIONS = /** @type {const} */ (["encyclopedia", "library"]);
 const LONGEST = 2000; // characters of a query that a link carries
 
 /**
@@ -14,11 +14,11 @@ const LONGEST = 2000; // characters of a query that a link carries
  * @property {string} query
  * @property {typeof MODES[number]} mode
  * @property {typeof COLLECTIONS[number]} collection
- * @property {string} filter a kind of the dictionary, a source of the library; "" for all
+ * @property {string} filter a topic of the encyclopedia, a source of the library; "" for all
  */
 
 /** @type {Readonly<Route>} */
-export const HOME = Object.freeze({ view: "search", query: "", mode: "meaning", collection: "dictionary", filter: "" });
+export const HOME = Object.freeze({ view: "search", query: "", mode: "meaning", collection: "encyclopedia", filter: "" });
 
 /**
  * @param {string} hash location.hash

@@ -1,14 +1,15 @@
 /** The search panel: what is typed becomes results, and an address that finds them again. */
 import { latestWins } from "./client.js";
 import { debounced, find, make, number } from "./dom.js";
-import { showHits, summary } from "./results.js";
+import { showHits, showSentences, summary } from "./results.js";
 
 const EXAMPLES = [
-  "to laugh quietly",
-  "colors in the sky after rain",
-  "longing for the past",
-  "where planes land and take off",
-  "the sadness of losing a loved one",
+  "an instrument with black and white keys",
+  "she discovered radium",
+  "mountain that erupts lava",
+  "a wall to keep out invaders",
+  "heart attack symptoms",
+  "frozen dessert made from milk",
 ];
 const LIMIT = 24;
 const PAUSE_MS = 60; // between a keystroke and its search
@@ -18,6 +19,11 @@ export class SearchPanel {
   #app;
   #query = /** @type {HTMLInputElement} */ (find("query"));
   #search;
+  /** @type {any} what the results shown were asked with */
+  #asked = null;
+  #isOutdated = false; // what is searched has vectors of another model
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #sentences;
   #typed = debounced(() => this.#changed(), PAUSE_MS);
 
   /** @param {import("./demo.js").App | any} app */
@@ -86,13 +92,18 @@ export class SearchPanel {
     }
   }
 
-  /** Takes query, mode, collection and filter from the address. */
-  fromRoute() {
+  /**
+   * Takes query, mode, collection and filter from the address.
+   *
+   * @param {{focus?: boolean}} [how]
+   */
+  fromRoute({ focus = false } = {}) {
     const { query, mode, collection } = this.#app.route();
     this.#query.value = query;
     find("collection").value = collection;
     /** @type {any} */ (document.querySelector(`input[name=mode][value=${mode}]`)).checked = true;
     this.groupsChanged();
+    if (focus) this.#query.focus();
   }
 
   show() {
@@ -118,14 +129,15 @@ export class SearchPanel {
   /** The choices of the filter, as the collection has them now. */
   async groupsChanged() {
     const { collection } = this.#app.route();
-    find("filter-label").textContent = collection === "dictionary" ? "Kind" : "File";
+    find("filter-label").textContent = collection === "encyclopedia" ? "Topic" : "File";
     const groups = await this.#app.client.ask("groups", { collection }).catch(() => []);
     if (collection !== this.#app.route().collection) return;
+    this.#isOutdated = groups.some((/** @type {any} */ group) => group.isOutdated);
     const { filter } = this.#app.route();
     const names = groups.map((/** @type {any} */ { name, count }) => make("option", { value: name, textContent: `${name} (${number(count)})` }));
     // A link may name what is not there (yet); the filter it asks for holds all the same.
     if (filter !== "" && !groups.some((/** @type {any} */ { name }) => name === filter)) names.push(make("option", { value: filter, textContent: filter }));
-    find("filter").replaceChildren(make("option", { value: "", textContent: "All" }), ...names);
+    find("filter").replaceChildren(make("option", { value: "", textContent: collection === "encyclopedia" ? "All topics" : "All files" }), ...names);
     find("filter").value = filter;
   }
 
@@ -137,14 +149,33 @@ export class SearchPanel {
     const { query, mode, collection, filter } = this.#app.route();
     find("results-heading").textContent = HEADINGS[/** @type {keyof typeof HEADINGS} */ (mode)];
     find("copy-link").hidden = query === "";
+    find("start").hidden = true;
+    this.#asked = null;
     if (query === "") {
       showHits([], { query: "", collection, mode, open: () => {} });
       find("count").textContent = "";
       find("empty").textContent = "Your results appear here.";
+      find("start").hidden = false;
       return null;
     }
     const asked = { query, mode, collection, filter, k: LIMIT };
     return this.#app.client.ask("query", asked).then((/** @type {any} */ answer) => ({ ...answer, asked }));
+  }
+
+  /**
+   * Which sentence of each result is nearest: after the results, since it takes longer.
+   *
+   * @param {any} asked
+   */
+  #findSentences(asked) {
+    this.#asked = asked;
+    if (!this.#app.isReady() || asked.query === "") return;
+    clearTimeout(this.#sentences);
+    this.#sentences = setTimeout(async () => {
+      if (this.#asked !== asked) return;
+      const found = await this.#app.client.ask("sentences", asked).catch(() => []); // the next query ended it
+      if (this.#asked === asked) showSentences(found);
+    }, PAUSE_MS);
   }
 
   /** @param {any} answer */
@@ -152,19 +183,22 @@ export class SearchPanel {
     const { query, collection } = asked;
     const open = (/** @type {any} */ hit) => this.#app.read(collection, hit.id, hit.pieces);
     showHits(hits, { query, collection, mode, open });
+    this.#findSentences(asked);
     const early = mode === asked.mode ? "" : " · by keyword, until the engine is ready";
-    find("count").textContent = summary({ hits, ms, mode, truncated, size, collection }) + early;
+    find("count").textContent = summary({ hits, ms, mode, truncated, size }) + early;
     find("empty").textContent =
       size === 0
-        ? "Nothing is here yet. Add files under “Your files”."
+        ? this.#isOutdated
+          ? "Your files have to be indexed again first, under “Your files”."
+          : "Nothing is here yet. Add files under “Your files”."
         : mode === "keyword" && asked.mode !== "keyword"
-          ? "No entry has these words. Your results by meaning appear as soon as the engine is ready."
+          ? "No passage has these words. Your results by meaning appear as soon as the engine is ready."
           : "Nothing has these words. Try searching by meaning.";
   }
 
   /** @param {{code: string, message: string}} failure */
   #fail({ code, message }) {
-    showHits([], { query: "", collection: "dictionary", mode: "meaning", open: () => {} });
+    showHits([], { query: "", collection: "encyclopedia", mode: "meaning", open: () => {} });
     find("count").textContent = "";
     find("empty").textContent =
       code === "NOT_READY" || code === "ABORTED" || !this.#app.isReady()

@@ -17,22 +17,48 @@
  * @property {{rank: number, score: number} | null} keyword
  */
 
+// Words that are in nearly every passage: to mark them tells nothing.
+const COMMON = new Set(
+  "a about after all an and are as at be been by can do for from has have how i in into is it its me my not of on or so than that the their them there they this to was were what when where which who why will with you your".split(" "),
+);
+
 /**
  * @param {import("../search.js").Result | any} result
  * @returns {Hit}
  */
-export function showable({ id, score, document, passage, highlights, meaning, keyword, sentence }) {
+export function showable(result) {
+  const { id, score, document, meaning, keyword } = result;
   return {
     id,
     title: document.title ?? "",
     source: document.source ?? "",
     meta: document.meta ?? {},
-    pieces: passage === null ? [] : cut(passage, highlights, sentence ?? null),
-    shares: highlights.length > 0 || keyword !== null,
+    pieces: piecesOf(result),
+    shares: telling(result).length > 0 || keyword !== null,
     score,
     meaning,
     keyword,
   };
+}
+
+/**
+ * @param {import("../search.js").Result | any} result
+ * @returns {Piece[]}
+ */
+export function piecesOf(result) {
+  const { passage, sentence } = result;
+  return passage === null ? [] : cut(passage, telling(result), sentence ?? null);
+}
+
+/**
+ * The highlights of a result that are worth a mark.
+ *
+ * @param {any} result
+ * @returns {[start: number, end: number][]}
+ */
+function telling({ passage, highlights }) {
+  const points = Array.from(passage?.text ?? "");
+  return highlights.filter((/** @type {[number, number]} */ [from, to]) => !COMMON.has(points.slice(from, to).join("").toLowerCase()));
 }
 
 /**
