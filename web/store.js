@@ -33,7 +33,7 @@ export async function openIndexStore({ name = "tern-engine" } = {}) {
     const message = `vendor/idb.js, which the index store needs, could not be imported: ${cause}`;
     throw new TernError("LOAD_NETWORK", message, { cause });
   });
-  if (globalThis.indexedDB === undefined) {
+  if (!hasDatabases()) {
     const message = "this host has no IndexedDB; index.save() gives the bytes, to be kept elsewhere";
     throw new TernError("STORAGE_UNAVAILABLE", message);
   }
@@ -49,6 +49,15 @@ export async function openIndexStore({ name = "tern-engine" } = {}) {
     return new IndexStore(database);
   } catch (cause) {
     throw unavailable(`the database ${name} could not be opened`, cause);
+  }
+}
+
+/** Where storage is forbidden, a browser may have it, lack it, or throw at the very question. */
+function hasDatabases() {
+  try {
+    return Boolean(globalThis.indexedDB);
+  } catch {
+    return false;
   }
 }
 

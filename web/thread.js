@@ -20,7 +20,7 @@ export function spawnThread(url, onMessage, onFailure) {
 
 /** @type {typeof spawnThread} */
 async function spawnInBrowser(url, onMessage, onFailure) {
-  const worker = url ? new Worker(scriptOf(url), { type: "module" }) : spawnOwn();
+  const worker = url ? spawnFrom(url) : spawnOwn();
   worker.addEventListener("message", ({ data }) => onMessage(data));
   worker.addEventListener("messageerror", () => onFailure("it sent what cannot be read here"));
   worker.addEventListener("error", (event) => {
@@ -38,23 +38,43 @@ async function spawnInBrowser(url, onMessage, onFailure) {
 /** A worker with this package's own script. */
 function spawnOwn() {
   const here = import.meta.url; // apart, so that no bundler takes it for an asset
-  if (here.startsWith("http") && new URL(here).origin !== globalThis.location.origin) {
-    return new Worker(scriptOf(new URL("engine.worker.js", here).href), { type: "module" });
+  if (here.startsWith("http") && !isOwnOrigin(here)) {
+    return spawnFrom(new URL("engine.worker.js", here).href);
   }
   // Bundlers look for this form, word for word.
   return new Worker(new URL("./engine.worker.js", import.meta.url), { type: "module" });
 }
 
 /**
- * A worker's script must be of the page's own origin: for another, one that imports it.
+ * A worker's script must be of the page's own origin: for another, one that imports it. It is a classic
+ * one, since Chromium runs no module from a blob in a sandboxed frame, and keeps what is sent to it until
+ * the import is done.
  *
  * @param {string} url absolute
  */
-function scriptOf(url) {
-  if (new URL(url).origin === globalThis.location.origin) return url;
-  const source = `import ${JSON.stringify(url)};`;
-  return URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+function spawnFrom(url) {
+  if (isOwnOrigin(url)) return new Worker(url, { type: "module" });
+  const source = `
+    const early = [];
+    const keep = (event) => early.push(event.data);
+    addEventListener("message", keep);
+    import(${JSON.stringify(url)}).then(
+      () => {
+        removeEventListener("message", keep);
+        for (const data of early) dispatchEvent(new MessageEvent("message", { data }));
+      },
+      (error) => setTimeout(() => { throw error; }),
+    );
+  `;
+  return new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
 }
+
+/**
+ * A sandboxed frame has an origin that nothing else has, whatever its address says.
+ *
+ * @param {string} url
+ */
+const isOwnOrigin = (url) => new URL(url).origin === globalThis.origin;
 
 /** @type {typeof spawnThread} */
 async function spawnInNode(url, onMessage, onFailure) {

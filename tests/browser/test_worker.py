@@ -31,6 +31,12 @@ USE = """async (options) => {
 }"""
 
 
+def wait_for_no_workers(page: Page) -> None:
+    """Playwright hears of a worker's end a moment later."""
+    while page.workers:
+        page.wait_for_timeout(20)
+
+
 @pytest.mark.parametrize("headers", [{}, ISOLATED], ids=["plain", "isolated"])
 def test_a_pool_has_the_golden_bits_and_fetches_each_file_once(
     page: Page, site: Site, golden: dict[str, Any], headers: dict[str, str]
@@ -130,6 +136,95 @@ def test_in_a_frame_and_under_a_path(page: Page, site: Site) -> None:
     page.frame_locator("iframe").get_by_text("384 true").wait_for()
 
 
+def test_in_a_sandboxed_frame_that_has_no_origin(page: Page, site: Site) -> None:
+    """The engine works there, also in a worker; what cannot be stored is a typed error."""
+    site.headers["Access-Control-Allow-Origin"] = "*"
+    script = b"""
+        import { load } from "./tern-engine.js";
+        import { openIndexStore } from "./search.js";
+        const here = (await load()).embed("a text");
+        const there = await (await load({ worker: true })).embed("a text");
+        const { code } = await openIndexStore().catch((error) => error);
+        const facts = [origin, here.length, here.join() === there.join(), code];
+        document.body.textContent = facts.join(" ");
+    """
+    inner = b"<!doctype html><body><script type=module src=inner.js></script>"
+    site.answers["/inner.js"] = content(script, "text/javascript")
+    site.answers["/inner.html"] = content(inner, "text/html")
+    outer = b"<!doctype html><iframe sandbox=allow-scripts src=inner.html></iframe>"
+    site.answers["/outer.html"] = content(outer, "text/html")
+    page.goto(f"{site.url}outer.html")
+    expected = "null 384 true STORAGE_UNAVAILABLE"
+    page.frame_locator("iframe").get_by_text(expected).wait_for()
+
+
+def test_a_worker_that_dies_at_work(page: Page, site: Site) -> None:
+    """Everything pending and everything later is rejected with a typed error; a new load works."""
+    script = b"""
+        import "./engine.worker.js";
+        addEventListener("message", ({ data: { args: [texts] } }) => {
+            if (texts?.[0] === "die") setTimeout(() => { throw new RangeError("out of luck"); });
+        });
+    """
+    site.answers["/fragile.js"] = content(script, "text/javascript")
+    page.goto(f"{site.url}blank.html")
+    found = page.evaluate(
+        """async () => {
+            const {load, TernError} = await import("/tern-engine.js");
+            const engine = await load({worker: {url: "/fragile.js"}});
+            const texts = Array.from({length: 999}, (_, i) => `text ${i}`);
+            const batch = engine.embedBatch(texts);
+            engine.embed("die").catch(() => {}); // it may get its answer just before
+            const calls = [batch, batch.catch(() => engine.embed("late"))];
+            const reasons = (await Promise.allSettled(calls)).map(({reason}) => reason);
+            return reasons.map((error) => [error instanceof TernError, error?.code,
+                                           error?.message.includes("out of luck")]);
+        }"""
+    )
+    assert found == [[True, "WORKER_FAILED", True]] * 2
+    wait_for_no_workers(page)
+    assert page.evaluate(USE, {"worker": True}) == {"length": 384, "isolated": False}
+    wait_for_no_workers(page)
+
+
+@pytest.mark.parametrize("worker", [False, True], ids=["here", "worker"])
+def test_an_abort_at_any_stage_then_a_load(page: Page, site: Site, worker: bool) -> None:
+    """In mid download, between files, when Python starts, while it starts, and at the very end."""
+    page.goto(f"{site.url}blank.html")
+    found = page.evaluate(
+        """async (worker) => {
+            const {load} = await import("/tern-engine.js");
+            const stages = {
+                "first bytes": () => true,
+                "a file is here": ({file}) => file === "package",
+                "last file": ({progress}) => progress === 1,
+                "starting": ({status}) => status === "starting",
+                "ready": ({status}) => status === "ready",
+            };
+            if (worker) { // while Python starts; in the page's own thread that leaves no gap
+                stages.later = ({status}, abort) => {
+                    if (status === "starting") setTimeout(abort, 100);
+                };
+            }
+            const codes = {};
+            for (const [name, isNow] of Object.entries(stages)) {
+                const controller = new AbortController();
+                const abort = () => controller.abort();
+                const onProgress = (event) => isNow(event, abort) && abort();
+                codes[name] = await load({worker, signal: controller.signal, onProgress})
+                    .then(() => "loaded", ({code}) => code);
+            }
+            const engine = await load({worker});
+            const {length} = await engine.embed("a text");
+            await engine.dispose();
+            return {codes: [...new Set(Object.values(codes))], length};
+        }""",
+        worker,
+    )
+    assert found == {"codes": ["ABORTED"], "length": 384}
+    wait_for_no_workers(page)
+
+
 def test_the_engine_of_another_origin(page: Page, site: Site) -> None:
     """A page whose files lie on another host, as on one for static files."""
     site.headers["Access-Control-Allow-Origin"] = "*"
@@ -139,8 +234,10 @@ def test_the_engine_of_another_origin(page: Page, site: Site) -> None:
             const {load} = await import(url);
             const here = (await load()).embed("a text");
             const there = await (await load({worker: true})).embed("a text");
-            return here.join() === there.join() && here.length;
+            const absent = new URL("absent.js", url);
+            const {code} = await load({worker: {url: absent}}).catch((error) => error);
+            return [here.join() === there.join(), here.length, code];
         }""",
         f"{site.url}tern-engine.js",
     )
-    assert found == 384
+    assert found == [True, 384, "WORKER_FAILED"]
