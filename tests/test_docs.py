@@ -20,7 +20,9 @@ from tern_engine.format import Header
 from tests.support.models import random_tensors
 
 ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text("utf-8")
+# tests/browser/test_add_to_site.py follows that section, word by word.
+SITE_SECTION = re.compile(r"^## Add it to your site\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
+README = SITE_SECTION.sub("", (ROOT / "README.md").read_text("utf-8"))
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted(
     path

@@ -6,41 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.site import ROOT, Site, content
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-README = ROOT / "README.md"
 PACKAGE_README = ROOT / "web" / "README.md"
 
 
 def snippets(page: Path, language: str) -> list[str]:
     text = page.read_text("utf-8")
     return [body for found, body in FENCE.findall(text) if found == language]
-
-
-def html_snippets() -> list[str]:
-    """The README's, but for those that are parts of a page."""
-    return [body for body in snippets(README, "html") if "<script" in body]
-
-
-@pytest.mark.parametrize("snippet", html_snippets())
-def test_html_of_the_readme(page: Page, site: Site, snippet: str) -> None:
-    """Each logs numbers: progress on the way up to 1, then what it found."""
-    site.answers["/page.html"] = content(b"<!doctype html>" + snippet.encode(), "text/html")
-    logged: list[str] = []
-
-    def done(message: ConsoleMessage) -> bool:
-        if message.type == "log":
-            logged.append(message.text)
-        return "1" in logged and message.text != "1"
-
-    with page.expect_console_message(done):
-        page.goto(f"{site.url}page.html")
-    score = float(logged[-1])
-    assert 0.2 < score < 1
-    assert max(map(float, logged[:-1])) == 1
 
 
 def package_snippets() -> list[str]:
