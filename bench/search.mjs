@@ -54,7 +54,7 @@ const engine = {
   tokenCount: () => ({ tokens: 2 + WORDS_A_PASSAGE, truncated: false }),
 };
 
-/** The longest time that nothing else could run during some work. */
+/** How long some work took, what it took of the processor, and the longest time that nothing else could run. */
 async function longestPause(work) {
   let last = performance.now();
   let longest = 0;
@@ -67,72 +67,85 @@ async function longestPause(work) {
   };
   setImmediate(tick);
   const start = performance.now();
+  const used = process.cpuUsage();
   const value = await work();
   const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(used);
   await new Promise((resolve) => setImmediate(resolve));
   going = false;
-  return { value, ms, longest };
+  return { value, ms, longest, cpu: (user + system) / 1000 };
 }
 
 async function queries(index, run) {
   const times = [];
+  const cpu = [];
   let pause = 0;
   for (let i = 0; i < QUERIES; i++) {
-    const { ms, longest } = await longestPause(() => run(index, i));
-    times.push(ms);
-    pause = Math.max(pause, longest);
+    const query = await longestPause(() => run(index, i));
+    times.push(query.ms);
+    cpu.push(query.cpu);
+    pause = Math.max(pause, query.longest);
   }
-  times.sort((one, other) => one - other);
-  return { median: times[QUERIES >> 1], fastest: times[0], slowest: times[QUERIES - 1], pause };
+  for (const list of [times, cpu]) list.sort((one, other) => one - other);
+  const middle = QUERIES >> 1;
+  return { median: times[middle], fastest: times[0], slowest: times[QUERIES - 1], cpu: cpu[middle], pause };
 }
 
-function memory() {
-  globalThis.gc?.();
+async function memory() {
+  for (let i = 0; i < 3; i++) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 100)); // buffers are freed beside
+  }
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return { heap: heapUsed / MB, buffers: arrayBuffers / MB };
 }
 
 const minus = (after, before) => ({ heap: after.heap - before.heap, buffers: after.buffers - before.buffers });
 
-const documents = Array.from({ length: PASSAGES }, (_, i) => ({ id: String(i), text: text(WORDS_A_PASSAGE) }));
-const results = {};
-for (const vectors of ["float32", "int8"]) {
-  const before = memory();
+/** All figures of one kind of index. What it holds is gone when it has returned. */
+async function measure(vectors) {
+  const before = await memory();
   const index = new SearchIndex(engine, { vectors });
   const add = await longestPause(() => index.add(documents, { batchSize: 64 }));
-  const held = minus(memory(), before);
+  const held = minus(await memory(), before);
   const meaning = await queries(index, () => index.query(unitVector()));
   const save = await longestPause(() => index.save());
   const load = await longestPause(() => SearchIndex.load(engine, save.value));
   const figures = { add, meaning, held, save, load, bytes: save.value.length };
   if (vectors === "float32") {
-    const start = memory();
+    const start = await memory();
     figures.keywords = await longestPause(() => index.prepareKeywords());
-    figures.keywordMemory = minus(memory(), start);
+    figures.keywordMemory = minus(await memory(), start);
     figures.keyword = await queries(index, () => index.query(text(4), { mode: "keyword" }));
     figures.hybrid = await queries(index, () => index.query(text(4), { mode: "hybrid" }));
   }
   for (const part of [add, save, load, figures.keywords]) delete part?.value;
-  results[vectors] = figures;
+  return figures;
+}
+
+const documents = Array.from({ length: PASSAGES }, (_, i) => ({ id: String(i), text: text(WORDS_A_PASSAGE) }));
+const results = {};
+for (const vectors of ["float32", "int8"]) {
+  results[vectors] = await measure(vectors);
 }
 
 if (process.argv.includes("--json")) {
   console.log(JSON.stringify({ passages: PASSAGES, dims: DIMS, ...results }));
 } else {
-  console.log(`${PASSAGES} passages of ${DIMS} dimensions, one thread; ms, longest pause in brackets`);
-  const once = ({ ms, longest }) => `${ms.toFixed(0)} (${longest.toFixed(0)})`;
-  const many = ({ median, fastest, slowest, pause }) =>
-    `median ${median.toFixed(1)}, ${fastest.toFixed(1)} … ${slowest.toFixed(1)} (${pause.toFixed(0)})`;
+  console.log(`${PASSAGES} passages of ${DIMS} dimensions, one thread; ms; in brackets the longest pause`);
+  const once = ({ ms, longest, cpu }) => `${ms.toFixed(0)} (${longest.toFixed(0)}); CPU ${cpu.toFixed(0)}`;
+  const many = ({ median, fastest, slowest, cpu, pause }) =>
+    `median ${median.toFixed(1)}, ${fastest.toFixed(1)} … ${slowest.toFixed(1)} (${pause.toFixed(0)}); CPU median ${cpu.toFixed(1)}`;
   const space = ({ heap, buffers }) => `${buffers.toFixed(0)} MB vectors, ${heap.toFixed(0)} MB documents and passages`;
   for (const [name, figures] of Object.entries(results)) {
     console.log(`\n${name}`);
     console.log(`  query by meaning   ${many(figures.meaning)}`);
     console.log(`  memory             ${space(figures.held)}`);
     console.log(`  add, no embedding  ${once(figures.add)}`);
-    console.log(`  save               ${once(figures.save)}, ${(figures.bytes / MB).toFixed(0)} MB`);
+    console.log(`  save               ${once(figures.save)}; ${(figures.bytes / MB).toFixed(0)} MB`);
     console.log(`  load               ${once(figures.load)}`);
     if (figures.keywords === undefined) continue;
-    console.log(`  make keyword half  ${once(figures.keywords)}, ${figures.keywordMemory.heap.toFixed(0)} MB`);
+    console.log(`  make keyword half  ${once(figures.keywords)}; ${figures.keywordMemory.heap.toFixed(0)} MB`);
     console.log(`  query by keyword   ${many(figures.keyword)}`);
     console.log(`  hybrid query       ${many(figures.hybrid)}`);
   }
