@@ -77,12 +77,11 @@ def classify(page: Page) -> None:
 
 def library(page: Page) -> None:
     page.locator("[data-view=library]").click()
-    page.locator("#files").set_input_files(
-        [
-            {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
-            for name, text in NOTES.items()
-        ]
-    )
+    files: list[Any] = [
+        {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
+        for name, text in NOTES.items()
+    ]
+    page.locator("#files").set_input_files(files)
     page.locator("#sources li").first.wait_for()
 
 

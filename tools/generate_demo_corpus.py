@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,7 +122,7 @@ def placed(found: Sequence[Passage], embed_batch: Callable[[list[str]], Any]) ->
     for passage in found:
         if passage.topic == UNKNOWN:
             scores = vectors @ np.asarray(embed_batch([described(passage)]))[0]
-            votes: Counter[str] = Counter()
+            votes: dict[str, float] = defaultdict(float)
             for row in np.argsort(-scores)[:NEIGHBOURS]:
                 votes[known[row].topic] += float(scores[row])
             topic = max(sorted(votes), key=lambda name: votes[name])

@@ -12,7 +12,7 @@ const beside = (name) => fetchFile({ name, url: new URL(name, import.meta.url).h
 
 export class Encyclopedia {
   #tell;
-  /** @type {import("../engine.js").Engine | null} */
+  /** @type {import("../tern-engine.js").Engine | null} */
   #engine = null;
   /** @type {Promise<SearchIndex> | null} null where it is to be made (again) */
   #index = null;
@@ -55,7 +55,7 @@ export class Encyclopedia {
   /**
    * Meanings from here on.
    *
-   * @param {import("../engine.js").Engine} engine
+   * @param {import("../tern-engine.js").Engine} engine
    * @returns {Promise<{count: number, problem: string}>} problem: why there is no encyclopedia, or ""
    */
   async use(engine) {
@@ -108,7 +108,7 @@ export class Encyclopedia {
   /**
    * What the index needs of an engine, also while there is none: the file says of which model it is.
    *
-   * @param {import("../engine.js").Engine | Uint8Array} model an engine, or an index file
+   * @param {import("../tern-engine.js").Engine | Uint8Array} model an engine, or an index file
    */
   #source(model) {
     const { dim, fingerprint, maxSeqLen } = model instanceof Uint8Array ? modelOf(model) : model;

@@ -13,7 +13,7 @@ import { Library } from "./library.js";
 import { readUpTo } from "./reading.js";
 import { piecesOf, showable } from "./showable.js";
 
-/** @type {import("../engine.js").Engine | null} */
+/** @type {import("../tern-engine.js").Engine | null} */
 let engine = null;
 /**
  * @param {string} event

@@ -21,7 +21,7 @@ const REPORT_MS = 100;
 
 export class Library {
   #tell;
-  /** @type {import("../engine.js").Engine | null} */
+  /** @type {import("../tern-engine.js").Engine | null} */
   #engine = null;
   /** @type {string | undefined} where the engine's model came from, for engines of a pool */
   #model;
@@ -45,7 +45,7 @@ export class Library {
   /**
    * Opens what was kept.
    *
-   * @param {import("../engine.js").Engine} engine
+   * @param {import("../tern-engine.js").Engine} engine
    * @param {string} [model] its URL, unless it is the build's own
    * @returns {Promise<{problem: string}>} problem: an error's code, "" for none
    */
@@ -254,7 +254,7 @@ export class Library {
 
   /** The engine as the index sees it: in small steps, that can be paused, with help where there is any. */
   #source() {
-    const engine = /** @type {import("../engine.js").Engine} */ (this.#engine);
+    const engine = /** @type {import("../tern-engine.js").Engine} */ (this.#engine);
     const { dim, fingerprint, maxSeqLen } = engine;
     const sentences = remembering((texts) => engine.embedBatch(texts));
     return {

@@ -18,6 +18,7 @@ export class MapView {
   #handlers;
   /** @type {Item[]} */
   #items = [];
+  /** @type {Float32Array} */
   #points = new Float32Array(0);
   /** @type {Map<string, number>} */
   #groups = new Map();

@@ -1,7 +1,7 @@
 /** How much of a text the model reads. */
 
 /**
- * @param {import("../engine.js").Engine} engine
+ * @param {import("../tern-engine.js").Engine} engine
  * @param {string} text
  * @returns {{tokens: number, limit: number, readTo: number}} readTo: how many UTF-16 units of the text
  *   are read, all of them unless it is too long
