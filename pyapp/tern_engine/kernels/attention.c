@@ -35,7 +35,7 @@ INLINE vec before_end(uint32_t j, uint32_t tokens) {
 }
 
 // Softmax over the first `tokens` of each row of scores [rows][padded], in place; the padding becomes
-// 0. May change up to 16 floats past the last row.
+// 0, since it is set so low. May change up to 16 floats past the last row.
 static void softmax_rows(float *scores, uint32_t rows, uint32_t tokens, uint32_t padded,
                          float scale) {
     vec factor = SPLAT(scale), lowest = SPLAT(-3.0e38f), mask = before_end(padded - 4, tokens);
@@ -56,12 +56,9 @@ static void softmax_rows(float *scores, uint32_t rows, uint32_t tokens, uint32_t
     for (float *x = scores; x < end; x += 4 * VECTORS) exp_nonpositive(x);
     for (float *row = scores; row < end; row += padded) {
         vec sum = ZERO;
-        uint32_t j = 0;
-        for (; j + 4 < padded; j += 4) sum = ADD(sum, LOAD(row + j));
-        vec e = wasm_v128_and(LOAD(row + j), mask);
-        STORE(row + j, e);
-        vec inverse = SPLAT(1.0f / lane_sum(ADD(sum, e)));
-        for (j = 0; j < padded; j += 4) STORE(row + j, MUL(LOAD(row + j), inverse));
+        for (uint32_t j = 0; j < padded; j += 4) sum = ADD(sum, LOAD(row + j));
+        vec inverse = SPLAT(1.0f / lane_sum(sum));
+        for (uint32_t j = 0; j < padded; j += 4) STORE(row + j, MUL(LOAD(row + j), inverse));
     }
 }
 
