@@ -69,7 +69,7 @@ def test_the_manifest_says_what_is_there() -> None:
     assert set(content["files"]) == {
         "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json",
         "python_stdlib.zip", "python_stdlib_full.zip", "package", "model", "kernels", "wheel",
-        "micropip",
+        "micropip", "snapshot",
     }  # fmt: skip
     for role, entry in content["files"].items():
         found = (SITE / entry["path"]).read_bytes()

@@ -26,6 +26,7 @@ SHIM = (
     "pyodide.asm.mjs",
     "pyodide.asm.wasm",
     "python_stdlib.zip",
+    "snapshot",
     "package",
     "model",
     "kernels",

@@ -19,6 +19,7 @@ from tools.ledger import ROOT, empty_folder
 NAME = "tern-engine"
 # Of the site; sw.js and packaged.js are its own.
 TEXTS = ("README.md", "LICENSE", "THIRD_PARTY_NOTICES.md")
+UNUSED = shutil.ignore_patterns("*.br", "*.gz", "snapshot.*")
 NOT_TAKEN = frozenset({"sw.js", "packaged.js"})
 PACKAGED = """/** Where the engine's files are: named one by one, as bundlers look for them. */
 
@@ -39,7 +40,7 @@ def assemble(out: Path, site: Path) -> None:
     for name in TEXTS:
         shutil.copyfile(site / name, out / name)
     for folder in ("files", "vendor", "LICENSES"):
-        shutil.copytree(site / folder, out / folder, ignore=shutil.ignore_patterns("*.br", "*.gz"))
+        shutil.copytree(site / folder, out / folder, ignore=UNUSED)
     manifest = json.loads((site / "manifest.json").read_text("utf-8"))
     files = manifest["files"]
     manifest["files"] = own = {role: files[role] for role in files if _is_own(files[role])}
@@ -92,7 +93,8 @@ def pack(folder: Path, tarball: Path) -> None:
 
 
 def _is_own(entry: dict[str, Any]) -> bool:
-    return str(entry["path"]).startswith("files/")
+    # Bundlers change pyodide.asm.mjs, and a snapshot goes with the one that it was taken under.
+    return str(entry["path"]).startswith("files/") and "memoryBytes" not in entry
 
 
 def _listed(item: tuple[str, dict[str, Any]]) -> str:

@@ -138,7 +138,8 @@ class Recipes:
         )
         inputs = [code, wheel, parts.micropip, parts.demo_index, parts.demo_map]
         inputs += [ROOT / "tools" / "demo_site.py", *demo_site.vendored_sources()]
-        inputs += [*parts.bytecode.glob("*.zip"), *website.site_sources(), website.COMPRESS]
+        inputs += [*parts.bytecode.glob("*.zip"), *parts.bytecode.glob("snapshot.*")]
+        inputs += [*website.site_sources(), website.COMPRESS]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
         return self._made(out)
 
@@ -173,6 +174,13 @@ class Recipes:
             [*code, source],
             [out / "python_stdlib_engine.zip", out / "package.zip"],
             lambda: website.precompile("engine", source, out),
+        )
+        taken_of = [out / "python_stdlib_engine.zip", out / "package.zip"]
+        self._step(
+            "snapshot",
+            [*website.snapshot_sources(), *taken_of],
+            [out / "snapshot.bin", out / "snapshot.json"],
+            lambda: website.take_snapshot(out),
         )
         return out
 

@@ -5,7 +5,8 @@ manifest.json       which files a load needs, their sizes and hashes
 demo/, examples/    pages
 files/              what manifest.json names for the shim, each under a name that holds its hash,
                     to be cached for ever: model, kernel, Python's runtime and standard library, and
-                    the engine's package without its model and kernel, as bytecode
+                    the engine's package without its model and kernel, as bytecode; and the memory
+                    of an interpreter that has imported it, which takes the library's place
 pyodide/            a Pyodide for pages that bring their own Python: the runtime from npm, the
                     standard library as bytecode, and, for loadPackage and micropip, a lock file
                     that lists the wheels beside it
@@ -30,6 +31,7 @@ from tools.ledger import ROOT, digest, empty_folder
 PYODIDE = ROOT / "node_modules" / "pyodide"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 PRECOMPILE = ROOT / "tools" / "precompile.mjs"
+SNAPSHOT = ROOT / "tools" / "snapshot.mjs"
 COMPRESS = ROOT / "tools" / "compress.mjs"
 COMPRESSED = ROOT / "build" / "compressed"
 # Digits of a file's SHA-256 in its name.
@@ -47,6 +49,21 @@ def precompile(part: str, package_zip: Path, out: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"compiling Python inside Pyodide failed:\n{done.stderr}")
+
+
+def snapshot_sources() -> list[Path]:
+    """What take_snapshot() depends on, besides its arguments."""
+    shim = [ROOT / "web" / name for name in ("pyodide-boot.js", "snapshot.js", "host.js")]
+    return [SNAPSHOT, SNAPSHOT.with_name("snapshot_inside.py"), PYODIDE / "package.json", *shim]
+
+
+def take_snapshot(bytecode: Path) -> None:
+    """Write snapshot.bin and snapshot.json into the folder that precompile("engine") wrote to."""
+    names = ("python_stdlib_engine.zip", "package.zip", "snapshot.bin", "snapshot.json")
+    command = ["node", str(SNAPSHOT), str(PYODIDE), *(str(bytecode / name) for name in names)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"taking a snapshot of Python failed:\n{done.stderr}")
 
 
 def download_micropip(out: Path) -> None:
@@ -132,6 +149,7 @@ def assemble(out: Path, parts: Parts) -> None:
         "python_stdlib.zip": (parts.bytecode / "python_stdlib_engine.zip", "python_stdlib.zip"),
         "package": (parts.bytecode / "package.zip", f"{name}.zip"),
         "model": (package / "tern_engine/data/model.bin", f"model-{table}.bin"),
+        "snapshot": (parts.bytecode / "snapshot.bin", "snapshot.bin"),
         "kernels": (package / "tern_engine/data/kernels.wasm", f"kernels-{table}.wasm"),
     }
     files = {role: place_hashed(out, *source) for role, source in sources.items()}
@@ -155,6 +173,9 @@ def assemble(out: Path, parts: Parts) -> None:
         "fingerprint": fingerprint,
         "files": {role: _entry(out, path) for role, path in files.items()},
     }
+    # An interpreter's memory, which is of no use without these facts.
+    facts = json.loads((parts.bytecode / "snapshot.json").read_text("utf-8"))
+    manifest["files"]["snapshot"] |= facts
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
     (out / "package.json").write_text('{"type": "module"}\n', "utf-8")
     demo_site.write_service_worker(out)

@@ -8,8 +8,10 @@ import { Engine, bridgeError } from "./engine.js";
  * @property {import("./import-module.js").Script} script pyodide.asm.mjs
  * @property {Uint8Array<ArrayBuffer>} source its content
  * @property {WebAssembly.Module} wasm pyodide.asm.wasm
- * @property {Uint8Array} stdlib python_stdlib.zip
+ * @property {Uint8Array} [stdlib] python_stdlib.zip; a snapshot does without
  * @property {Uint8Array} archive the engine's package, zipped
+ * @property {import("./pyodide-boot.js").Snapshot} [snapshot] of an interpreter with the engine in it
+ * @property {string} [snapshotId]
  */
 
 /**
@@ -26,11 +28,9 @@ import { Engine, bridgeError } from "./engine.js";
  * @param {PythonParts} parts
  * @param {Pick<import("./start.js").Host, "importModule" | "boot">} host
  */
-export async function startPython({ script, source, wasm, stdlib, archive }, host) {
+export async function startPython({ script, source, ...parts }, host) {
   const createModule = await host.importModule(script, source);
-  const python = await host.boot({ createModule, wasm, stdlib });
-  python.unpackArchive(archive, "zip", { extractDir: python.sitePackages });
-  return python;
+  return host.boot({ createModule, ...parts });
 }
 
 /**

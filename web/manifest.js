@@ -11,21 +11,31 @@ export const FILES = /** @type {const} */ ([
   "model",
 ]);
 
+/**
+ * In the place of python_stdlib.zip where the build made one: the memory of an interpreter that has
+ * imported the engine.
+ *
+ * @typedef {ListedFile & {id: string, memoryBytes: number}} SnapshotFile
+ */
+
 /** @typedef {(typeof FILES)[number]} FileName */
 /** @typedef {import("./fetch-file.js").FileSpec & {bytes: number, sha256: string}} ListedFile */
 
 /**
  * @param {Uint8Array} content
  * @param {string} url where it came from; its paths are relative to that
- * @returns {Record<FileName, ListedFile>}
+ * @returns {Record<FileName, ListedFile> & {snapshot?: SnapshotFile}}
  * @throws {TernError} LOAD_CONTENT for anything but a whole manifest, KERNEL_MISSING for one
  *   without a kernel
  */
 export function readManifest(content, url) {
   const files = parse(content, url)?.files ?? {};
-  return /** @type {any} */ (
-    Object.fromEntries(FILES.map((name) => [name, readEntry(name, files[name], url)]))
-  );
+  const listed = Object.fromEntries(FILES.map((name) => [name, readEntry(name, files[name], url)]));
+  if (files.snapshot) {
+    const { id, memoryBytes } = files.snapshot;
+    listed.snapshot = Object.assign(readEntry("snapshot", files.snapshot, url), { id, memoryBytes });
+  }
+  return /** @type {any} */ (listed);
 }
 
 /**
@@ -43,7 +53,7 @@ function parse(content, url) {
 }
 
 /**
- * @param {FileName} name
+ * @param {FileName | "snapshot"} name
  * @param {any} entry
  * @param {string} url
  * @returns {ListedFile}

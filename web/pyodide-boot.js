@@ -8,25 +8,26 @@
  */
 import { TernError } from "./errors.js";
 import { isNode } from "./host.js";
+import { contentOf, headerOf, packSnapshot, unpackSnapshot } from "./snapshot.js";
 
 const HOME = "/home/pyodide";
+const PACKAGES = "/lib/packages.zip";
 
 /**
  * What the engine uses of a Pyodide interpreter.
  *
  * @typedef {object} Interpreter
- * @property {(archive: Uint8Array, format: string, options: {extractDir: string}) => void} unpackArchive
  * @property {(name: string) => any} pyimport
- * @property {string} sitePackages
- * @property {() => Uint8Array} makeMemorySnapshot works where `forSnapshot` was set
+ * @property {() => Snapshot} makeMemorySnapshot works where `forSnapshot` was set
  */
 
 /**
  * An interpreter's memory, as makeMemorySnapshot gave it. Neither files nor JavaScript objects are in
- * it, so that it goes with the very standard library that it was made with.
+ * it, so that it goes with the very standard library that it was made with. snapshot.js says what
+ * the bytes are.
  *
  * @typedef {object} Snapshot
- * @property {Uint8Array} bytes zeros at its end may have been cut off
+ * @property {Uint8Array} bytes
  * @property {number} memoryBytes how large the memory was
  */
 
@@ -34,20 +35,22 @@ const HOME = "/home/pyodide";
  * @param {object} parts
  * @param {(settings: object) => Promise<any>} parts.createModule default export of pyodide.asm.mjs
  * @param {WebAssembly.Module} parts.wasm pyodide.asm.wasm, compiled
- * @param {Uint8Array} parts.stdlib python_stdlib.zip
+ * @param {Uint8Array} [parts.stdlib] python_stdlib.zip; a snapshot may do without
+ * @param {Uint8Array} [parts.archive] a zip with packages, to be imported from as it is
  * @param {Snapshot} [parts.snapshot] go on from there instead of starting anew
  * @param {string} [parts.snapshotId] 64 hex digits; a snapshot made under others is refused
  * @param {boolean} [parts.forSnapshot] have makeMemorySnapshot
  * @returns {Promise<Interpreter>}
  * @throws {TernError} WASM_BLOCKED when the wasm cannot be instantiated
+ * @throws {SnapshotError} when the snapshot does not fit
  */
 export async function bootPyodide(parts) {
-  const { createModule, wasm, stdlib, snapshot } = parts;
+  const { createModule, wasm, stdlib, archive, snapshot } = parts;
   const api = {
     config: {
       jsglobals: globalThis,
       args: [],
-      env: { HOME },
+      env: { HOME, ...(archive && { PYTHONPATH: PACKAGES }) },
       packages: [],
       enableRunUntilComplete: false,
       BUILD_ID: parts.snapshotId,
@@ -58,6 +61,8 @@ export async function bootPyodide(parts) {
   /** @type {(error: unknown) => void} */
   let fail = () => {};
   const failed = new Promise((_, reject) => (fail = reject));
+  /** What the wasm module itself lays into the memory. */
+  let initial = new Uint32Array();
   const settings = {
     noImageDecoding: true,
     noAudioDecoding: true,
@@ -70,36 +75,64 @@ export async function bootPyodide(parts) {
       const marker = Symbol("error");
       imports.env.Jsv_GetError_import = () => marker;
       imports.env.JsvError_Check = (/** @type {unknown} */ value) => value === marker;
-      WebAssembly.instantiate(wasm, imports).then((instance) => done(instance, wasm), fail);
+      WebAssembly.instantiate(wasm, imports).then((instance) => {
+        const memory = /** @type {any} */ (instance.exports.memory ?? imports.env.memory);
+        if (snapshot || parts.forSnapshot) initial = contentOf(memory);
+        done(instance, wasm);
+      }, fail);
       return {};
     },
-    preRun: [(/** @type {any} */ module) => installStdlib(module, stdlib)],
+    preRun: [(/** @type {any} */ module) => installFiles(module, stdlib, archive)],
     ...(snapshot && { noInitialRun: true, INITIAL_MEMORY: snapshot.memoryBytes }),
     onExit: (/** @type {number} */ status) => fail(new Error(`Python exited with status ${status}`)),
   };
+  /** @type {any} */
+  let module;
   try {
-    await Promise.race([createModule(settings), failed]);
+    module = await Promise.race([createModule(settings), failed]);
   } catch (error) {
     throw new TernError("WASM_BLOCKED", `Python could not be started: ${error}`, { cause: error });
   }
   const internal = /** @type {any} */ (api);
-  const state = snapshot && internal.restoreSnapshot(snapshot.bytes);
+  const state = snapshot && restore(internal, module, snapshot.bytes, initial);
   const python = internal.finalizeBootstrap(state);
   return {
-    unpackArchive: python.unpackArchive,
     pyimport: python.pyimport,
-    sitePackages: internal.sitePackages,
-    makeMemorySnapshot: () => internal.makeSnapshot(),
+    makeMemorySnapshot: () => packSnapshot(internal.makeSnapshot(), initial),
   };
+}
+
+/**
+ * @param {any} internal Pyodide's own API object
+ * @param {any} module the Emscripten module
+ * @param {Uint8Array} bytes
+ * @param {Uint32Array} initial
+ * @throws {SnapshotError}
+ */
+function restore(internal, module, bytes, initial) {
+  try {
+    // Pyodide reads its header, and copies the memory that follows: none here.
+    const state = internal.restoreSnapshot(headerOf(bytes));
+    unpackSnapshot(bytes, initial, new Uint32Array(module.HEAPU8.buffer));
+    return state;
+  } catch (error) {
+    throw new SnapshotError(String(error), { cause: error });
+  }
+}
+
+/** A snapshot that does not fit this interpreter. Starting without one may still work. */
+export class SnapshotError extends Error {
+  name = "SnapshotError";
 }
 
 /**
  * Lays out the file system that CPython looks for at its start.
  *
  * @param {any} module the Emscripten module
- * @param {Uint8Array} stdlib
+ * @param {Uint8Array} [stdlib]
+ * @param {Uint8Array} [archive]
  */
-function installStdlib(module, stdlib) {
+function installFiles(module, stdlib, archive) {
   const packed = module.HEAPU32[module._Py_Version >>> 2];
   const [major, minor, micro] = [24, 16, 8].map((shift) => (packed >>> shift) & 0xff);
   const library = `/lib/python${major}.${minor}`;
@@ -107,7 +140,10 @@ function installStdlib(module, stdlib) {
   module.API.sitePackages = `${library}/site-packages`;
   module.FS.mkdirTree(`${library}/site-packages`);
   module.FS.mkdirTree(`${library}/lib-dynload`);
-  module.FS.writeFile(`/lib/python${major}${minor}.zip`, stdlib);
+  // The file system may keep the very bytes: nobody else writes to them.
+  const keep = { canOwn: true };
+  if (stdlib) module.FS.writeFile(`/lib/python${major}${minor}.zip`, stdlib, keep);
+  if (archive) module.FS.writeFile(PACKAGES, archive, keep);
   module.FS.mkdirTree(HOME);
   module.FS.chdir(HOME);
   Object.assign(module.ENV, module.API.config.env);

@@ -45,7 +45,8 @@ export const HOST = { checkWebAssembly, importModule, boot: bootPyodide, spawn: 
 export async function start(target, signal, report, host) {
   await host.checkWebAssembly();
   const options = { signal, timeoutMs: target.timeoutMs, fetch: host.fetch };
-  const { model, ...own } = await listFiles(target, options);
+  const { model, ...listed } = await listFiles(target, options);
+  const own = withSnapshot(listed);
   const modelFile = modelSource(target.model, model);
   const progress = new Progress(
     modelFile ? [...Object.values(own), { ...modelFile, bytes: model.bytes }] : Object.values(own),
@@ -54,13 +55,14 @@ export async function start(target, signal, report, host) {
   /** @type {Promise<unknown>[]} */
   const downloads = [];
   /** @param {import("./fetch-file.js").FileSpec} file */
-  const get = (file) => {
+  const fetchOnce = (file) => {
     const onBytes = (/** @type {number} */ loaded, /** @type {number | undefined} */ total) =>
       progress.update(file.name, loaded, total);
     const download = fetchFile(file, { ...options, onBytes });
     downloads.push(download);
     return download;
   };
+  const get = remembering(fetchOnce);
 
   const python = pythonParts(own, get, target.timeoutMs);
   const rest = Promise.all([
@@ -71,11 +73,44 @@ export async function start(target, signal, report, host) {
     () => progress.enter("starting"),
     () => {}, // `python` or `rest` fails of the same
   );
-  const engine = target.workers
-    ? await startWorkers(target.workers, { python, rest }, signal, host)
-    : await startHere({ python, rest }, signal, host);
+  const { workers } = target;
+  /** @type {(parts: Parts) => Promise<any>} */
+  const begin = (parts) =>
+    workers ? startWorkers(workers, parts, signal, host) : startHere(parts, signal, host);
+  const engine = await begin({ python, rest }).catch((error) => {
+    if (error.name !== "SnapshotError") throw error;
+    const { snapshot, ...plain } = listed;
+    return begin({ python: pythonParts(plain, get, target.timeoutMs), rest });
+  });
   progress.enter("ready");
   return engine;
+}
+
+/**
+ * The files of a start from the snapshot, where there is one: it has the standard library in it.
+ *
+ * @template {Record<string, any>} Listed
+ * @param {Listed} listed
+ * @returns {Listed}
+ */
+function withSnapshot(listed) {
+  const { snapshot, "python_stdlib.zip": library, ...others } = listed;
+  return /** @type {Listed} */ (snapshot ? { snapshot, ...others } : listed);
+}
+
+/**
+ * The same promise for the same file: a second start takes what the first fetched.
+ *
+ * @param {(file: import("./fetch-file.js").FileSpec) => Promise<Uint8Array<ArrayBuffer>>} get
+ */
+function remembering(get) {
+  /** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
+  const known = new Map();
+  return (/** @type {import("./fetch-file.js").FileSpec} */ file) => {
+    const download = known.get(file.name) ?? get(file);
+    known.set(file.name, download);
+    return download;
+  };
 }
 
 /**
@@ -88,7 +123,10 @@ async function listFiles({ baseUrl }, options) {
   return readManifest(await fetchFile({ name: "manifest.json", url, revalidate: true }, options), url);
 }
 
-/** @returns {Record<import("./manifest.js").FileName, import("./fetch-file.js").FileSpec>} */
+/**
+ * @returns {Record<import("./manifest.js").FileName, import("./fetch-file.js").FileSpec> &
+ *   {snapshot?: import("./manifest.js").SnapshotFile}}
+ */
 function packagedFiles() {
   const files = Object.entries(FILES ?? {}).map(([name, file]) => [name, { name, ...file }]);
   return Object.fromEntries(files);
@@ -103,16 +141,20 @@ function packagedFiles() {
 async function pythonParts(files, get, timeoutMs) {
   const { name, url } = files["pyodide.asm.mjs"];
   const start = performance.now();
-  const [source, wasm, stdlib, archive] = await Promise.all([
+  const { snapshot: image } = files;
+  const [source, wasm, library, archive] = await Promise.all([
     get(files["pyodide.asm.mjs"]),
     get(files["pyodide.asm.wasm"]).then((bytes) => WebAssembly.compile(bytes)),
-    get(files["python_stdlib.zip"]),
+    get(image ?? files["python_stdlib.zip"]),
     get(files.package),
   ]);
   // An import says nothing of its progress. Where it is a second download, it may take as long again
   // as the first, and longer, but not for ever.
   const patienceMs = timeoutMs + 4 * (performance.now() - start);
-  return { script: { name, url, patienceMs }, source, wasm, stdlib, archive };
+  const script = { name, url, patienceMs };
+  if (!image) return { script, source, wasm, archive, stdlib: library };
+  const snapshot = { bytes: library, memoryBytes: image.memoryBytes };
+  return { script, source, wasm, archive, snapshot, snapshotId: image.id };
 }
 
 /**

@@ -174,7 +174,9 @@ export async function startWorkers({ count, url }, parts, signal, host) {
     const [, facts] = await Promise.race([started, pool.end]);
     return new WorkerEngine(pool, facts[0]);
   } catch (error) {
-    await pool.close(/** @type {TernError} */ (error));
+    const closed = pool.close(/** @type {TernError} */ (error));
+    // Another start follows, which idle threads that end would not keep a Node process alive for.
+    if (/** @type {Error} */ (error).name !== "SnapshotError") await closed;
     throw error;
   } finally {
     signal.removeEventListener("abort", onAbort);

@@ -67,7 +67,7 @@ def test_a_pool_has_the_golden_bits_and_fetches_each_file_once(
     assert found["workers"] == min(2, found["cores"])
     assert found["fingerprint"] == golden["model"]
     roles = ["kernels", "model", "package", "pyodide.asm.mjs", "pyodide.asm.wasm"]
-    roles += ["python_stdlib.zip"]
+    roles += ["snapshot"]
     assert found["files"] == sorted([*roles, "starting", "ready"])
     for role in roles:
         assert site.requests.count(file_path(role)) == 1, role

@@ -24,10 +24,7 @@ for (const name of ["tern_engine.engine", "tern_engine.embeddings._int4", "rando
   python.pyimport(name).destroy();
 }
 python.pyimport("gc").collect();
-const snapshot = python.makeMemorySnapshot();
-const memoryBytes = Math.ceil(snapshot.length / 65_536) * 65_536;
-let end = snapshot.length;
-while (snapshot[end - 1] === 0) end -= 1;
-writeFileSync(out, snapshot.subarray(0, Math.ceil(end / 16) * 16));
+const { bytes, memoryBytes } = python.makeMemorySnapshot();
+writeFileSync(out, bytes);
 console.log(JSON.stringify({ id: snapshotId, memoryBytes }));
 process.exit(); // the interpreter keeps the event loop busy

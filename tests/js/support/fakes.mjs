@@ -98,8 +98,6 @@ export function fakeHost(overrides = {}) {
     async boot() {
       host.boots++;
       return {
-        sitePackages: "/site-packages",
-        unpackArchive() {},
         pyimport: () => ({
           destroy() {},
           create(model, kernels) {

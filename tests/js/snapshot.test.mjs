@@ -1,0 +1,82 @@
+/** A start from the memory of an interpreter that has imported the engine, and without it. */
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { headerOf, packSnapshot, unpackSnapshot } from "../../web/snapshot.js";
+
+const SITE = fileURLToPath(new URL("../../dist/web/", import.meta.url));
+const manifest = JSON.parse(readFileSync(join(SITE, "manifest.json"), "utf8"));
+const golden = JSON.parse(readFileSync(new URL("../golden/vectors.json", import.meta.url), "utf8"));
+const folder = mkdtempSync(join(tmpdir(), "tern-snapshot-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Names of the files that a load of the site in `at` fetched, and the engine. */
+async function load(at, options = {}) {
+  const { load } = await import(pathToFileURL(join(at, "tern-engine.js")).href);
+  const fetched = new Set();
+  const engine = await load({ ...options, onProgress: ({ file }) => fetched.add(file) });
+  return { engine, fetched };
+}
+
+async function assertGolden(engine) {
+  const [{ text, vector }] = golden.cases;
+  const found = await engine.embed(text);
+  vector.forEach((value, i) => assert.ok(Math.abs(found[i] - value) <= 2e-3));
+}
+
+test("the site starts from the snapshot, without the standard library", async () => {
+  const { engine, fetched } = await load(SITE);
+  assert.ok(fetched.has("snapshot"));
+  assert.ok(!fetched.has("python_stdlib.zip"));
+  await assertGolden(engine);
+  assert.throws(() => engine.embed(3), { code: "INVALID_INPUT" });
+  engine.dispose();
+});
+
+for (const worker of [false, true]) {
+  test(`a snapshot that does not fit is done without, ${worker ? "in a worker" : "here"}`, async () => {
+    const site = join(folder, String(worker));
+    cpSync(SITE, site, { recursive: true });
+    const files = { ...manifest.files, snapshot: { ...manifest.files.snapshot, id: "0".repeat(64) } };
+    writeFileSync(join(site, "manifest.json"), JSON.stringify({ ...manifest, files }));
+    const { engine, fetched } = await load(site, { worker });
+    assert.ok(fetched.has("snapshot"));
+    assert.ok(fetched.has("python_stdlib.zip"));
+    await assertGolden(engine);
+    await engine.dispose();
+  });
+}
+
+/** Pyodide's form: a header of 16 bytes, which says so, and a memory of 64 words. */
+function snapshotOf(memory) {
+  const bytes = new Uint8Array(16 + 4 * memory.length);
+  new Uint32Array(bytes.buffer).set([7, 16, 0, 9]);
+  new Uint32Array(bytes.buffer, 16).set(memory);
+  return bytes;
+}
+
+const INITIAL = Uint32Array.of(1, 2, 3, 0, 5);
+const MEMORY = Uint32Array.from({ length: 64 }, (_, i) => (i < 5 ? INITIAL[i] : i === 40 ? 99 : 0));
+
+test("a packed snapshot holds what differs from the beginning", () => {
+  const { bytes, memoryBytes } = packSnapshot(snapshotOf(MEMORY), INITIAL);
+  assert.equal(memoryBytes, 256);
+  assert.equal(bytes.length, 4 * (2 + 2 + 4 + 16)); // one run, of the one block that differs
+  assert.deepEqual([...new Uint32Array(headerOf(bytes).buffer)], [7, 16, 0, 9]);
+  const memory = Uint32Array.from({ length: 64 }, (_, i) => i % 3); // a little was run already
+  unpackSnapshot(bytes, INITIAL, memory);
+  assert.deepEqual(memory, MEMORY);
+});
+
+test("a packed snapshot may lie anywhere in a buffer, and must fit", () => {
+  const { bytes } = packSnapshot(snapshotOf(MEMORY), INITIAL);
+  const moved = new Uint8Array(bytes.length + 3);
+  moved.set(bytes, 3);
+  const memory = new Uint32Array(64);
+  unpackSnapshot(moved.subarray(3), INITIAL, memory);
+  assert.deepEqual(memory, MEMORY);
+  assert.throws(() => unpackSnapshot(bytes, INITIAL, new Uint32Array(32)), RangeError);
+});

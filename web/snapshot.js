@@ -1,0 +1,98 @@
+/**
+ * Snapshots of an interpreter's memory, small: what pyodide.asm.wasm itself lays into the memory is
+ * taken out of it (exclusive or), and of the rest only blocks that are not all zeros are kept.
+ *
+ *     uint32: words of Pyodide's header, how many runs there are; for each run its first block and
+ *     how many blocks it has; Pyodide's header; the runs' blocks
+ */
+
+const BLOCK = 16; // words
+
+/**
+ * A copy of a memory up to its last word that is not zero.
+ *
+ * @param {WebAssembly.Memory} memory
+ */
+export function contentOf(memory) {
+  const words = new Uint32Array(memory.buffer);
+  let end = words.length;
+  while (end > 0 && words[end - 1] === 0) end--;
+  return words.slice(0, end);
+}
+
+/**
+ * @param {Uint8Array} bytes as Pyodide's makeSnapshot gives them: a header, whose second word is its
+ *   length, and the memory
+ * @param {Uint32Array} initial what is in the memory from the beginning
+ * @returns {import("./pyodide-boot.js").Snapshot}
+ */
+export function packSnapshot(bytes, initial) {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+  const header = words.subarray(0, words[1] / 4);
+  const memory = words.slice(header.length);
+  for (let i = 0; i < initial.length; i++) memory[i] ^= initial[i];
+  /** @type {{start: number, count: number}[]} */
+  const runs = [];
+  for (let block = 0; block * BLOCK < memory.length; block++) {
+    if (memory.subarray(block * BLOCK, (block + 1) * BLOCK).every((word) => word === 0)) continue;
+    const last = runs.at(-1);
+    if (last && last.start + last.count === block) last.count++;
+    else runs.push({ start: block, count: 1 });
+  }
+  const table = runs.flatMap(({ start, count }) => [start, count]);
+  const blocks = runs.map(({ start, count }) => memory.subarray(start * BLOCK, (start + count) * BLOCK));
+  const parts = [[header.length, runs.length], table, header, ...blocks];
+  const packed = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    packed.set(part, at);
+    at += part.length;
+  }
+  return { bytes: new Uint8Array(packed.buffer), memoryBytes: 4 * memory.length };
+}
+
+/**
+ * Pyodide's header, a copy.
+ *
+ * @param {Uint8Array} bytes a packed snapshot
+ */
+export function headerOf(bytes) {
+  const { header } = parse(bytes);
+  return new Uint8Array(header.slice().buffer);
+}
+
+/**
+ * Lays a snapshot's memory into that of an interpreter that has hardly run.
+ *
+ * @param {Uint8Array} bytes a packed snapshot
+ * @param {Uint32Array} initial what was in the memory from the beginning
+ * @param {Uint32Array} memory
+ * @throws {RangeError} when it does not fit in
+ */
+export function unpackSnapshot(bytes, initial, memory) {
+  const { runs, blocks } = parse(bytes);
+  memory.set(initial);
+  // Only what is not zero is written to: pages that nothing was written to take no room.
+  for (let i = initial.length; i < memory.length; i++) if (memory[i] !== 0) memory[i] = 0;
+  let from = 0;
+  for (let run = 0; run < runs.length; run += 2) {
+    const start = runs[run] * BLOCK;
+    const end = start + runs[run + 1] * BLOCK;
+    if (end > memory.length) throw new RangeError(`the snapshot has ${4 * end} bytes, not ${4 * memory.length}`);
+    for (let i = start; i < end; i++) memory[i] ^= blocks[from++];
+  }
+}
+
+/** @param {Uint8Array} bytes */
+function parse(bytes) {
+  // Where it lies in a larger buffer, words may not be aligned.
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  const words = new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >>> 2);
+  const [headerWords, count] = words;
+  const header = 2 + 2 * count;
+  return {
+    runs: words.subarray(2, header),
+    header: words.subarray(header, header + headerWords),
+    blocks: words.subarray(header + headerWords),
+  };
+}
