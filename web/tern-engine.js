@@ -21,4 +21,4 @@ export { WorkerEngine } from "./worker-engine.js";
  *
  * @type {typeof import("./tern-engine.js").load}
  */
-export const load = createLoad();
+export const load = /* @__PURE__ */ createLoad();

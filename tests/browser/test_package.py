@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -52,7 +54,7 @@ def result_of(page: Page, url: str) -> Any:
     return json.loads(page.locator("body").get_attribute("data-result") or "")
 
 
-@pytest.mark.parametrize("bundler", ["vite", "webpack", "esbuild"])
+@pytest.mark.parametrize("bundler", ["vite", "vite-path", "webpack", "esbuild"])
 def test_a_project_that_a_bundler_built(page: Page, project: Path, bundler: str) -> None:
     """Under a strict policy, and from a path of its own where the bundler's output allows it."""
     shutil.rmtree(project / "dist", ignore_errors=True)
@@ -66,6 +68,42 @@ def test_a_project_that_a_bundler_built(page: Page, project: Path, bundler: str)
         site.prefix = "" if bundler == "vite" else "/a/path"
         assert result_of(page, f"{site.url[:-1]}{site.prefix}/index.html") == EXPECTED
         assert "/manifest.json" not in site.requests
+
+
+@pytest.mark.parametrize("bundler", ["vite", "webpack", "esbuild"])
+def test_what_is_not_imported_is_left_out(project: Path, tmp_path: Path, bundler: str) -> None:
+    """A page that compares vectors takes neither engine nor files along."""
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "node_modules").symlink_to(project / "node_modules")
+    program = 'import { similarity } from "tern-engine"; console.log(similarity([1], [2]));'
+    (tmp_path / "main.js").write_text(program)
+    for name, page in PAGES.items():
+        (tmp_path / name).write_text(page)
+    run(["node", PROJECTS / "build.mjs", bundler], tmp_path)
+    html = (tmp_path / "dist" / "index.html").read_text("utf-8")
+    (source,) = re.findall(r'src="/?([^"]+)"', html)
+    script = tmp_path / "dist" / source
+    # Vite lays files beside whose names it has read, and build.mjs some for esbuild; the page asks
+    # for none of them.
+    assert not re.search(r"\.wasm|\.bin|engine\.worker", script.read_text("utf-8"))
+    if bundler == "webpack":
+        assert {path.suffix for path in (tmp_path / "dist").rglob("*.*")} == {".html", ".js"}
+    assert script.stat().st_size < 8_000
+
+
+def test_esbuild_by_the_commands_of_the_packages_readme(
+    page: Page, project: Path, tmp_path: Path
+) -> None:
+    (block,) = snippets(PACKAGE_README, "sh")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "app.js").write_bytes((PROJECTS / "main.js").read_bytes())
+    (tmp_path / "node_modules").symlink_to(project / "node_modules")
+    environment = {**os.environ, "PATH": f"{ROOT / 'node_modules/.bin'}:{os.environ['PATH']}"}
+    for line in block.splitlines():
+        subprocess.run(shlex.split(line), cwd=tmp_path, env=environment, check=True)
+    shutil.copyfile(project / "esbuild.html", tmp_path / "dist" / "index.html")
+    with running_site(tmp_path / "dist") as site:
+        assert result_of(page, f"{site.url}index.html") == EXPECTED
 
 
 def test_vites_development_server(page: Page, project: Path) -> None:

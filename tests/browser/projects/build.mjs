@@ -1,8 +1,9 @@
 /**
  * Builds the project in the working folder with the tools' defaults, as far as they have any.
  *
- *     node build.mjs {vite,webpack,esbuild,vite-dev}
+ *     node build.mjs {vite,vite-path,webpack,esbuild,vite-dev}
  *
+ * "vite-path" builds for a page at /a/path/; the others' output lies anywhere, but for Vite's own.
  * "vite-dev" serves it instead, prints the URL, and goes on until its input ends.
  */
 import { cp } from "node:fs/promises";
@@ -12,6 +13,11 @@ const BUILDS = {
   async vite() {
     const { build } = await import("vite");
     await build({ root, logLevel: "warn" });
+  },
+
+  async "vite-path"() {
+    const { build } = await import("vite");
+    await build({ root, base: "/a/path/", logLevel: "warn" });
   },
 
   async webpack() {
