@@ -9,22 +9,25 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
 const SMALLEST = 1024; // bytes; below, the headers of an answer weigh more
-// Brotli at its best, 11, takes Pyodide another tenth off, and a minute more.
 const QUALITY = 9;
+// Brotli at its best takes another tenth off, in half a minute: worth it for what stays the same from
+// build to build and is most of a page's download.
+const BEST = 11;
+const LASTING = /^pyodide\.asm\..*wasm$/;
 const WORTH = 0.95; // of the size before
 const COMPRESSED = /\.(br|gz|whl|png|jpg|webp|woff2)$/;
 
 const METHODS = {
   gz: (content) => promisify(gzip)(content, { level: 9 }),
-  br: (content) =>
+  br: (content, quality) =>
     promisify(brotliCompress)(content, {
       params: {
-        [constants.BROTLI_PARAM_QUALITY]: QUALITY,
+        [constants.BROTLI_PARAM_QUALITY]: quality,
         [constants.BROTLI_PARAM_LGWIN]: 24,
         [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
       },
@@ -35,10 +38,11 @@ async function compress(path, cache) {
   const content = await readFile(path);
   if (content.length < SMALLEST) return;
   const hash = createHash("sha256").update(content).digest("hex");
+  const quality = LASTING.test(basename(path)) ? BEST : QUALITY;
   for (const [ending, method] of Object.entries(METHODS)) {
-    const kept = join(cache, `${hash}.${ending}`);
+    const kept = join(cache, ending === "br" ? `${hash}.${quality}.br` : `${hash}.${ending}`);
     if (!existsSync(kept)) {
-      await writeFile(`${kept}.new`, await method(content));
+      await writeFile(`${kept}.new`, await method(content, quality));
       await rename(`${kept}.new`, kept);
     }
     const smaller = await readFile(kept);
