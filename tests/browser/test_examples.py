@@ -24,10 +24,10 @@ def package_snippets() -> list[str]:
 
 
 def test_the_packages_readme_has_snippets() -> None:
-    assert len(package_snippets()) == 3
+    assert len(package_snippets()) == 4
 
 
-@pytest.mark.parametrize("snippet", package_snippets(), ids=["embed", "worker", "search"])
+@pytest.mark.parametrize("snippet", package_snippets(), ids=["embed", "worker", "search", "store"])
 def test_js_of_the_packages_readme(page: Page, site: Site, snippet: str) -> None:
     """In a page without a bundler, whose import map stands for the package's names."""
     names = '{"imports": {"tern-engine": "./tern-engine.js", "tern-engine/search": "./search.js"}}'
@@ -40,6 +40,10 @@ def test_js_of_the_packages_readme(page: Page, site: Site, snippet: str) -> None
     page.on("console", lambda m: logged.append(m.text) if m.type == "log" else None)
     page.goto(f"{site.url}page.html")
     page.wait_for_function("document.title === 'done'")
+    if "openIndexStore" in snippet:
+        page.reload()  # what was saved is found, and nothing is embedded again
+        page.wait_for_function("document.title === 'done'")
+        assert logged.pop() == "1"
     (last,) = logged
     if "SearchIndex" in snippet:
         assert last == "1"
@@ -47,6 +51,30 @@ def test_js_of_the_packages_readme(page: Page, site: Site, snippet: str) -> None
         assert last in ("2 1", "2 2")
     else:
         assert 0.2 < float(last) < 1
+
+
+def test_the_packages_readme_names_everything() -> None:
+    """Each export, each option and each error code that a page can meet."""
+    text = PACKAGE_README.read_text("utf-8")
+    names: set[str] = set()
+    for file in ("tern-engine.d.ts", "search.d.ts"):
+        types = (ROOT / "web" / file).read_text("utf-8")
+        names |= set(re.findall(r"^export (?:class|function|const) (\w+)", types, re.M))
+        for name in ("LoadOptions", "WorkerOptions", "IndexOptions", "AddOptions", "QueryOptions"):
+            body = re.search(rf"^export interface {name} {{\n(.*?)^}}", types, re.M | re.S)
+            names |= set(re.findall(r"^  (\w+)\??:", body[1], re.M)) if body else set()
+        for body in re.findall(r"^export class \w+ {\n(.*?)^}", types, re.M | re.S):
+            members = r"^  (?:static |get |readonly )*(\w+)(?=[(:<?])"
+            names |= set(re.findall(members, body, re.M))
+    missing = names - set(re.findall(r"\w+", text)) - {"constructor", "code", "vectors"}
+    assert missing == set()
+    listed = (ROOT / "web" / "errors-list.js").read_text("utf-8")
+    codes = set(re.findall(r"^  ([A-Z_]+):", listed, re.M))
+    only_in_python = {"BUILD_CONFLICT", "BUILD_MISSING"}
+    wanted = {code for code in codes if not code.startswith("MODEL_")} - only_in_python
+    assert set(re.findall(r"`([A-Z]+_[A-Z_]+|ABORTED|DIMENSION|DISPOSED)`", text)) - {
+        "ERROR_CODES", "RRF_K", "RRF_DEPTH"
+    } == wanted  # fmt: skip
 
 
 def test_a_pyodide_of_the_users_own(page: Page, site: Site) -> None:

@@ -126,12 +126,17 @@ def test_vites_development_server(page: Page, project: Path) -> None:
 
 
 def test_in_node(project: Path) -> None:
-    program = """
-        import { load } from "tern-engine";
-        const engine = await load();
-        console.log(engine.embed("a text").length);
-    """
-    assert run(["node", "--input-type=module", "-e", program], project) == "384\n"
+    """The README's programs, but for the one that needs IndexedDB."""
+    programs = [body for body in snippets(PACKAGE_README, "js") if "await load(" in body]
+    printed = []
+    for i, program in enumerate(programs):
+        if "openIndexStore" not in program:
+            (project / f"program{i}.mjs").write_text(program)
+            printed.append(run(["node", f"program{i}.mjs"], project).strip())
+    near, pool, best = printed
+    assert 0.2 < float(near) < 1
+    assert pool in ("2 1", "2 2")
+    assert best == "1"
 
 
 def test_in_a_worker_of_cloudflares_it_says_what_to_do(project: Path) -> None:
