@@ -33,8 +33,8 @@ class Target:
     """What `build.py NAME` does.
 
     help     one line
-    needs    names of requirements/<name>.txt to install, and "npm" and "npm worker" for what
-             package.json and worker/package.json list
+    needs    names of requirements/<name>.txt to install, and "npm", "npm worker" and
+             "npm bench" for what package.json there lists
     run      options -> exit code
     """
 
@@ -124,8 +124,11 @@ def training(options: argparse.Namespace) -> int:
 
 def bench(options: argparse.Namespace) -> int:
     code = everything(options)
-    python_path = str(ROOT / "pyapp")
-    return code or _run([sys.executable, "-m", "bench", *options.rest], PYTHONPATH=python_path)
+    if code == 0:
+        _ensure_chromium()
+        command = [sys.executable, "-m", "bench", *options.rest]
+        code = _run(command, PYTHONPATH=str(ROOT / "pyapp"))
+    return code
 
 
 def clean(options: argparse.Namespace) -> int:
@@ -133,7 +136,7 @@ def clean(options: argparse.Namespace) -> int:
     paths = [ROOT / "build", ROOT / "dist", package / "data", *package.glob("_build_*.py")]
     if options.all:
         paths += [VENV, ROOT / ".venv-training"]
-        paths += [ROOT / "node_modules", ROOT / "worker" / "node_modules"]
+        paths += [folder / "node_modules" for folder in (ROOT, ROOT / "worker", ROOT / "bench")]
     for path in paths:
         if path.is_dir():
             shutil.rmtree(path)
@@ -160,11 +163,11 @@ TARGETS = {
     "demo": Target("build what the demo page needs and serve it", ("build", "npm"), demo),
     "test": Target(
         "build everything and run all tests",
-        ("build", "test", "tools", "python", "bench", "worker", "npm", "npm worker"),
+        ("build", "test", "tools", "python", "bench", "worker", "npm", "npm worker", "npm bench"),
         test,
     ),
     "bench": Target(
-        "measure the engine beside its peers", ("build", "test", "bench", "npm"), bench
+        "measure the engine beside its peers", ("build", "test", "bench", "npm", "npm bench"), bench
     ),
     "clean": Target("remove what was built; --all also what was installed", (), clean),
 }
@@ -219,7 +222,8 @@ def main(arguments: list[str]) -> int:
                 sys.stdout.flush()
                 os.execv(command[0], command)
             return _run(command)
-    for need, folder in (("npm", ROOT), ("npm worker", ROOT / "worker")):
+    npm = {"npm": ROOT, "npm worker": ROOT / "worker", "npm bench": ROOT / "bench"}
+    for need, folder in npm.items():
         if need in needs:
             _ensure_npm_packages(folder)
     return target.run(options)
