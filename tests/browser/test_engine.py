@@ -189,7 +189,7 @@ def test_a_broken_file_is_a_typed_error_and_the_next_load_works(page: Page, site
     assert load(page) == {"length": 384}
 
 
-@pytest.mark.parametrize("role", ["model", "pyodide.asm.mjs", "pyodide.asm.wasm"])
+@pytest.mark.parametrize("role", ["model", "pyodide.asm.mjs", "pyodide.asm.wasm", "snapshot"])
 def test_a_broken_file_that_the_http_cache_was_told_to_keep(
     page: Page, site: Site, role: str
 ) -> None:

@@ -4,7 +4,7 @@ import { afterEach, test } from "node:test";
 import { Engine, ERROR_CODES } from "../../web/tern-engine.js";
 import { checkWebAssembly } from "../../web/host.js";
 import { createLoad } from "../../web/load.js";
-import { CONTENT, fakeHost, manifest, site } from "./support/fakes.mjs";
+import { CONTENT, fakeHost, manifest, sha256, site } from "./support/fakes.mjs";
 import { answer, hangUp, serve, stall } from "./support/server.mjs";
 
 const open = [];
@@ -218,6 +218,22 @@ for (const name of Object.keys(CONTENT)) {
     assert.ok((await load(options)) instanceof Engine);
   });
 }
+
+test("a snapshot of another content than listed: LOAD_INTEGRITY, and nothing is started from it", async () => {
+  const { handlers, host, load, options } = await start();
+  const listed = manifest();
+  const body = Buffer.from("a snapshot");
+  const facts = { id: "0".repeat(64), memoryBytes: 65_536 };
+  listed.files.snapshot = { path: "files/snapshot", bytes: body.length, sha256: sha256(body), ...facts };
+  handlers["/manifest.json"] = answer(JSON.stringify(listed), "application/json");
+  handlers["/files/snapshot"] = answer(Buffer.from("A snapshot"));
+  const error = await failure(load(options));
+  assert.equal(error.code, "LOAD_INTEGRITY");
+  assert.match(error.message, /snapshot/);
+  assert.equal(host.boots, 0);
+  handlers["/files/snapshot"] = answer(body);
+  assert.ok((await load(options)) instanceof Engine);
+});
 
 test("a manifest without a kernel: KERNEL_MISSING; without a hash: LOAD_CONTENT", async () => {
   const { handlers, load, options } = await start();
