@@ -96,8 +96,8 @@ def test_the_benchmark_runs() -> None:
     line = [sys.executable, "-m", "bench.bulk", "--texts", "1"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("4,000 texts, ")
-    assert done.stdout.endswith("4 files, the same bytes: True\n")
+    assert done.stdout.startswith("8,000 texts, ")
+    assert done.stdout.endswith("6 files, the same bytes: True\n")
 
 
 def test_a_part_that_ends_its_workers(

@@ -222,6 +222,11 @@ def test_what_is_kept_serves_the_same_texts_only(
     kept = Path(".o.npy.resume")
     assert kept.exists() and not Path("o.npy").exists()
     lines[30] = json.dumps({"text": "another"})
+    Path("in.jsonl").write_text("\n".join([*lines[:40], "{"]))
+    before = kept.stat().st_size
+    assert cli(*arguments)[0] == 2
+    # What is of no more use is cut off, so that no record is half of one and half of another.
+    assert before - kept.stat().st_size == 20 * 1552
     Path("in.jsonl").write_text("\n".join(lines))
     embedded: list[str] = []
     embed_batch = tern_engine.Engine.embed_batch
@@ -234,7 +239,7 @@ def test_what_is_kept_serves_the_same_texts_only(
         patch.setattr(tern_engine.Engine, "embed_batch", seen)
         assert cli(*arguments)[0] == 0
     expected = [*texts[:30], "another", *texts[31:]]
-    assert embedded == expected[30:] and not kept.exists()
+    assert embedded == expected[40:] and not kept.exists()
     assert np.array_equal(np.load("o.npy"), ENGINE.embed_batch(expected))
     # Of another model, or no such file at all: begun anew.
     kept.write_bytes(b'{"tern-engine resume": 1, "fingerprint": "another", "dim": 384}\n' * 99)

@@ -35,6 +35,14 @@ Progress = Callable[[int, int], None]
 # Parts given to a cluster at a time, for each of its threads: the next ones wait there.
 _AHEAD = 3
 
+# Dask's processes look after themselves fifty times a second, which takes some CPU, and of parts
+# that take seconds there is nothing to see at that rate. Nobody looks at a profile.
+_CALM = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.profile.enabled": False,
+}
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -156,8 +164,7 @@ def _made_by(client: Any, job: Job, parts: list[Part]) -> Iterator[int]:
         nonlocal open_parts
         limit = _AHEAD * max(1, sum(client.nthreads().values()))
         for part in rest if open_parts < limit else ():
-            # Not pure: a part is made again though an earlier run on this scheduler made it.
-            ended.add(client.submit(try_part, job, part, pure=False))
+            ended.add(client.submit(try_part, job, part))
             open_parts += 1
             if open_parts == limit:
                 return
@@ -180,6 +187,7 @@ def _made_by(client: Any, job: Job, parts: list[Part]) -> Iterator[int]:
 def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
     """A client of the scheduler at an address, or of workers of this machine."""
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
@@ -191,6 +199,7 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
             yield client
         return
     with (
+        dask.config.set(_CALM),
         # Parts are bounded in memory by themselves: no worker is to be paused for it.
         LocalCluster(
             n_workers=workers,
