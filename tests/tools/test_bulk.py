@@ -13,6 +13,8 @@ import tern_engine
 from tern_engine.errors import InvalidInputError
 from tern_tools.arrow import FINGERPRINT
 from tern_tools.bulk import run_bulk
+from tern_tools.bulk.part import try_part
+from tern_tools.bulk.plan import Job, Part
 from tern_tools.cli import run as run_cli
 
 from tests.support.bulk import ROWS, ROWS_PER_PART, contents, parts, short_text
@@ -155,6 +157,14 @@ def test_damage_inside_a_file(source: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"damaged\.parquet is not a whole Parquet file"):
         run_bulk(tmp_path / "damaged.parquet", tmp_path / "out", workers=1)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["_manifest.json"]
+
+
+def test_a_worker_with_another_model(source: Path, tmp_path: Path) -> None:
+    columns = ("text",)
+    job = Job(str(tmp_path), columns, "text", columns, "embedding", None, "of another model")
+    found = try_part(job, Part(str(source), 0, 10, "part-00000.parquet"))
+    assert isinstance(found, InvalidInputError) and "expected of another model" in str(found)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_input_that_changes_meanwhile(source: Path, tmp_path: Path) -> None:
