@@ -58,7 +58,7 @@ QUICK = Effort(
     {8: 2, 12: 2, 16: 2, 32: 2, 64: 1, 128: 1},
     {"node": 2, "chromium": 1, "cpython": 1},
     {"tern": 40, "obvious": 4, "minilm": 4},
-    10,
+    30,
     200,
     {"chromium": 1, "line": 0, "node": 1, "cpython": 1, "demo": 1},
 )
