@@ -74,7 +74,15 @@ const around = (code) =>
 
 test("a thread that dies at work: WORKER_FAILED for what it had, what waits and what comes, at once", async () => {
   const { load: loadBuilt, TernError: Built } = await shim();
-  const url = around(`parentPort.on("message", ({ args: [texts] }) => texts?.[0] === "die" && process.exit(3));`);
+  // A listener of its own would start the port, and lose what comes before the engine listens.
+  const url = around(`
+    const on = parentPort.on;
+    parentPort.on = (name, listener) =>
+      on.call(parentPort, name, (message) => {
+        if (message.args[0]?.[0] === "die") process.exit(3);
+        listener(message);
+      });
+  `);
   const engine = await loadBuilt({ worker: { url } });
   assert.equal((await engine.embed("a text")).length, 384);
   const calls = [engine.embedBatch(texts(200)), engine.embed("die"), engine.tokenCount("a"), engine.classify("a", ["b"])];
