@@ -7,6 +7,7 @@ pytest --full    and the exhaustive, soak and bulk runs, marked `full`
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,11 @@ CHROMIUM_FLAGS = [
 # Before numpy is imported: its small products are no faster on several threads, and on a busy
 # machine they are several times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+# A run in the background may have been told to ignore SIGINT, and its children would, too: those that
+# are sent it by a test would not end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
