@@ -32,8 +32,8 @@ CHROMIUM_FLAGS = [
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-# A run in the background may have been told to ignore SIGINT, and its children would, too: those that
-# are sent it by a test would not end.
+# A run in the background may have been told to ignore SIGINT, and its children would, too: those
+# that are sent it by a test would not end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
