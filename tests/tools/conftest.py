@@ -1,13 +1,15 @@
-"""What the tests of bulk runs share."""
+"""What the tests of tern-tools share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tern_tools.bulk import run_bulk
+from tern_tools.cli import run
 
 from tests.support.bulk import ROWS, ROWS_PER_PART, short_text
 
@@ -29,3 +31,15 @@ def alone(source: Path) -> Path:
     summary = run_bulk(source, folder, workers=1, rows_per_part=ROWS_PER_PART)
     assert (summary.rows, summary.parts, summary.made, summary.reused) == (ROWS, 60, 60, 0)
     return folder
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command in this process: exit code, stdout, stderr."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run(arguments)
+        return code, *capsys.readouterr()
+
+    return call

@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 import pytest
 import tern_engine
 from tern_tools import SearchIndex
-from tern_tools.cli import run
 from tern_tools.cli.index_commands import KEPT_INDEX
 
 ROOT = Path(__file__).parents[2]
@@ -52,18 +51,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "model.bin").symlink_to(MODEL)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs a command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run(arguments)
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def command(*arguments: str, **options: Any) -> subprocess.Popen[str]:
@@ -294,7 +281,6 @@ def test_a_line_that_is_too_long(folder: Path, cli: Any, monkeypatch: pytest.Mon
     assert cli("embed", "huge.txt")[0] == 0
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is full")
 def test_a_full_disk(folder: Path, cli: Any) -> None:
     for arguments in (["-o", "/dev/full"], ["-o", "/dev/full", "--output-format", "npy"]):
         code, _, err = cli("embed", "texts.txt", *arguments)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 import pytest
 import tern_engine
 from tern_tools.arrow import FINGERPRINT
-from tern_tools.cli import run
 
 from tests.support.bulk import ENVIRONMENT, short_text
 
@@ -37,18 +36,6 @@ def free() -> Iterator[None]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs a command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = run(arguments)
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def embeddings(path: str) -> np.ndarray:
