@@ -32,3 +32,12 @@ def load_checkpoint(where: str | Path) -> dict[str, Any]:
         raise SystemExit(f"no checkpoint at {path}")
     state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     return state
+
+
+def parameters(state: dict[str, Any], mean: bool = False) -> dict[str, torch.Tensor]:
+    """A checkpoint's weights, or the running mean of them that it carries."""
+    if not mean:
+        return dict(state["params"])
+    if "average" not in state:
+        raise SystemExit(f"{state['config']['name']} kept no mean of its weights (average_texts)")
+    return dict(state["average"]["params"])

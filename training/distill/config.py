@@ -33,12 +33,15 @@ class Config:
     start lacks are fresh. keep_state continues the optimiser and the data position too.
     The rate rises over warm_texts, stays for hold_texts and falls to zero over decay_texts;
     with decay_texts 0 it stays until hold_texts. muon: matrices move by orthogonalised momentum.
+    average_texts: a running mean of the weights over about so many texts is kept and scored, too.
+    start_mean: begin with the mean that the start kept. settled: the three-valued weights stay.
     """
 
     name: str
     corpus: str = "main"
     shape: Shape = field(default_factory=Shape)
     start: str = "static"
+    start_mean: bool = False
     keep_state: bool = False
     batch_texts: int = 512
     micro_tokens: int = 1024
@@ -51,6 +54,8 @@ class Config:
     decay_shape: str = "linear"
     residual: float = 0.05
     relation: float = 0.0
+    average_texts: int = 0
+    settled: bool = False
     most_chunks: int = 1_000_000
     seed: int = 0
     checkpoint_minutes: float = 4.0

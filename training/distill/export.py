@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from tern_engine.format import EMBEDDING_FORMATS
 from torch import Tensor
 
-from training.distill.checkpoint import load_checkpoint
+from training.distill.checkpoint import load_checkpoint, parameters
 from training.distill.config import from_values
 from training.distill.optimiser import TABLE
 from training.distill.paths import data_dir
@@ -44,9 +44,14 @@ def tensors(params: Parameters, shape: Shape) -> dict[str, Tensor]:
 
 
 def export(
-    state: dict[str, Any], path: Path, training: dict[str, Any], table: str | None = None
+    state: dict[str, Any],
+    path: Path,
+    training: dict[str, Any],
+    table: str | None = None,
+    mean: bool = False,
 ) -> None:
-    """Write a checkpoint's student as safetensors, its table in the trained format or `table`.
+    """Write a checkpoint's student (or the mean it kept) as safetensors, its table in the trained
+    format or `table`.
 
     n_heads, max_seq_len and the record `training` stand in the file's metadata.
     """
@@ -58,7 +63,7 @@ def export(
         "training": json.dumps(training),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file(tensors(state["params"], shape), path, metadata=metadata)
+    save_file(tensors(parameters(state, mean), shape), path, metadata=metadata)
 
 
 def main() -> None:
@@ -68,13 +73,16 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--table", choices=EMBEDDING_FORMATS, help="instead of the trained format")
     parser.add_argument("--data", help="folder with corpus/ and eval/; or TERN_TRAINING_DATA")
+    parser.add_argument("--mean", action="store_true", help="the mean of the weights, as kept")
     given = parser.parse_args()
     state = load_checkpoint(given.checkpoint)
     data = given.data or os.environ.get("TERN_TRAINING_DATA")
     training = record(state, data_dir(data, needs="eval") if data else None)
     if given.table and given.table != from_values(state["config"]).shape.table:
         training["table"] = f"quantized to {given.table} after training"
-    export(state, given.out, training, given.table)
+    if given.mean:
+        training["weights"] = "running mean of the last run's"
+    export(state, given.out, training, given.table, given.mean)
 
 
 if __name__ == "__main__":

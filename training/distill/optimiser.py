@@ -161,3 +161,49 @@ class RowAdam:
         self.first.copy_(state["first"])
         self.second.copy_(state["second"])
         self.count.copy_(state["count"])
+
+
+class Average:
+    """Running mean of the latent weights: codes at their threshold to and fro settle on the side
+    where they are more often, without waiting for the rate to fall.
+
+    Taken every EVERY steps, over about `texts` texts.
+    """
+
+    EVERY = 8
+
+    def __init__(self, dense: FlatAdam, table: Tensor, texts: int, batch_texts: int) -> None:
+        self.dense, self.table = dense, table
+        self.share = min(1.0, self.EVERY * batch_texts / texts)
+        self.values, self.rows = dense.values.clone(), table.clone()
+        self.taken = 0
+
+    def update(self, steps: int) -> None:
+        """Take the weights in, on every EVERY-th step; at first they count as a plain mean."""
+        if steps % self.EVERY:
+            return
+        self.taken += 1
+        share = max(self.share, 1 / (self.taken + 1))
+        self.values.lerp_(self.dense.values, share)
+        self.rows.lerp_(self.table, share)
+
+    def params(self) -> Parameters:
+        """The mean weights by name (views)."""
+        held = {
+            name: self.values[at : at + shape.numel()].view(shape)
+            for name, (at, shape) in self.dense.places.items()
+        }
+        return {TABLE: self.rows, **held}
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {
+            "params": {name: value.clone() for name, value in self.params().items()},
+            "taken": self.taken,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from `state`."""
+        for name, value in self.params().items():
+            value.copy_(state["params"][name])
+        self.taken = state["taken"]

@@ -44,10 +44,26 @@ SOURCES: tuple[Source, ...] = (
     Source("medquad", "CC-BY-4.0", 50_000, spans=20_000),
     Source("pubmedqa", "MIT repository (PubMed abstracts)", 14_000, spans=10_000),
     Source("fortunes", "mixed quotations", 12_000),
+    Source("scenes", "written for this project (training/distill/scenes.toml)", 0),
 )
 
 # Texts of up to 128 tokens glued from consecutive lines of one source: retrieval reads abstracts.
 PASSAGE_SOURCES: dict[str, int] = {"pubmedqa": 14_000, "medquad": 9_000, "techdocs": 4_000}
+
+
+# Statement-like sentences that extend.py makes of a source's own sentences, or of scenes.toml.
+SENTENCES: dict[str, int] = {
+    "openqa_queries": 60_000,
+    "fortunes": 30_000,
+    "wordnet": 15_000,
+    "gcide": 15_000,
+    "sgd": 15_000,
+    "techdocs": 45_000,
+    "medquad": 30_000,
+    "pubmedqa": 15_000,
+    "foldoc": 15_000,
+    "scenes": 110_000,
+}
 
 # Queries recombined from the words of two real queries.
 CROSSED_QUERIES = 70_000

@@ -18,11 +18,11 @@ from typing import Any
 
 import torch
 
-from training.distill.checkpoint import load_checkpoint, run_folder, save_checkpoint
+from training.distill.checkpoint import load_checkpoint, parameters, run_folder, save_checkpoint
 from training.distill.config import Config, plain, read_config
 from training.distill.data import Sampler, token_counts
 from training.distill.measure import Unseen
-from training.distill.optimiser import TABLE, FlatAdam, RowAdam
+from training.distill.optimiser import TABLE, Average, FlatAdam, RowAdam
 from training.distill.paths import cache_dir, note_pid, write_atomically
 from training.distill.record import before, history
 from training.distill.rows import library
@@ -41,7 +41,7 @@ def _loaded_start(config: Config, corpus: Path) -> tuple[Parameters, dict[str, A
         counts = token_counts(corpus, config.shape.vocab_size, config.most_chunks)
         return static_start(config.shape, tokens, torch.from_numpy(counts)), None
     state = load_checkpoint(config.start)
-    return dict(state["params"]), state
+    return parameters(state, config.start_mean), state
 
 
 class Run:
@@ -68,6 +68,8 @@ class Run:
             for name in self.params
             if name != TABLE
         }
+        if config.settled:
+            rates |= dict.fromkeys(matrices, 0.0)
         for i in range(config.shape.n_layers):
             for name in ("attn.out", "ffn.up", "ffn.down"):
                 rates[f"layers.{i}.{name}.bias"] = config.rates.matrices
@@ -75,6 +77,11 @@ class Run:
         moved = tuple(matrix_names(config.shape)) if config.muon else ()
         self.dense = FlatAdam(self.params, rates, config.clip, moved, pool)
         self.rows = RowAdam(self.params[TABLE])
+        self.average = (
+            Average(self.dense, self.rows.table, config.average_texts, config.batch_texts)
+            if config.average_texts
+            else None
+        )
         self.data = Sampler(corpus, seed=config.seed, most_chunks=config.most_chunks)
         self.texts = self.tokens = 0
         self.spent = self.loss = 0.0
@@ -99,6 +106,8 @@ class Run:
         self.data.restore(state["data"])
         self.texts, self.tokens, self.spent = state["texts"], state["tokens"], state["spent"]
         self.loss = state.get("loss", 0.0)
+        if self.average and "average" in state:
+            self.average.restore(state["average"])
         torch.set_rng_state(state["random"])
 
     def state(self) -> dict[str, Any]:
@@ -115,7 +124,7 @@ class Run:
             "random": torch.get_rng_state(),
             "config": plain(self.config),
             "history": self.history,
-        }
+        } | ({"average": self.average.state()} if self.average else {})
 
     def step(self) -> None:
         """One batch; `loss` is the running mean of the batches' losses."""
@@ -126,6 +135,8 @@ class Run:
             loss, gradient, rows, row_gradient = self.stepper.gradients(batch)
             self.dense.step(gradient, factor)
             self.rows.step(rows, row_gradient, self.config.rates.table * factor)
+            if self.average:
+                self.average.update(self.dense.steps)
         self.texts += len(batch.lengths)
         self.tokens += len(batch.ids)
         self.spent += time.process_time() - began
@@ -146,6 +157,9 @@ def _say(run: Run, rate: float, began: float) -> dict[str, object]:
         "chunks": len(run.data.seen),
         **scores,
     }
+    if run.average:
+        scores = run.unseen.scores(run.average.params(), run.config.shape)
+        row |= {f"mean_{name}": score for name, score in scores.items()}
     print(json.dumps(row), f"left {left:.0f} min", flush=True)
     return row
 
