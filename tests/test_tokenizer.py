@@ -131,3 +131,6 @@ def test_it_needs_nothing_outside_the_standard_library() -> None:
         }
         allowed = {"__future__", "bisect", "collections", "json", "os", "pathlib", "re", "typing"}
         assert imports <= allowed | {"tern_engine"}, name
+    # It is read by tokenizer.py, and not the other way round, too.
+    text = (folder / "_tokenizer_json.py").read_text(encoding="utf-8")
+    assert "tern_engine.tokenizer import" not in text

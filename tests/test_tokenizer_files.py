@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tern_engine._normalize import SPECIAL_TOKENS
 from tern_engine.errors import InvalidInputError
-from tern_engine.tokenizer import SPECIAL_TOKENS, Tokenizer
+from tern_engine.tokenizer import Tokenizer
 
 from tests.support import oracle
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tern_engine import tokenizer as module
+from tern_engine._normalize import SPECIAL_TOKENS
 from tern_engine.tokenizer import Tokenizer
 
 from tests.support import oracle
@@ -112,7 +113,7 @@ def test_long_texts(tokenizers: dict[int, Tokenizer]) -> None:
 def test_special_tokens_across_the_edge_of_a_window(tokenizers: dict[int, Tokenizer]) -> None:
     texts = [
         filler * (module.WINDOW - before) + token + "b"
-        for token in module.SPECIAL_TOKENS
+        for token in SPECIAL_TOKENS
         for filler in ("a", "[", "野", ",")
         for before in range(9)
     ]

@@ -61,8 +61,8 @@ class Recipes:
     def model(self, table: str) -> Path:
         """The committed int4 model in another table format; for int4 a copy of it."""
         out = BUILD / "models" / f"model-{table}.bin"
-        pack = ROOT / "training" / "pack"
-        inputs = [DEFAULT_MODEL, pack, PACKAGE / "format.py", PACKAGE / "embeddings"]
+        pack = [ROOT / "training" / "pack", ROOT / "pyapp" / "tern_tools" / "models"]
+        inputs = [DEFAULT_MODEL, *pack, PACKAGE / "format.py", PACKAGE / "embeddings"]
         self._step(f"model {table}", inputs, [out], lambda: _convert(table, out))
         return self._made(out)
 
@@ -103,7 +103,7 @@ class Recipes:
         """The wheel of tern_tools, which any engine wheel goes beside."""
         version = _project()["project"]["version"]
         out = DIST / f"tern_tools-{version}-py3-none-any.whl"
-        inputs = [TOOLS, ROOT / "pyapp" / "tern_tools", ROOT / "LICENSE"]
+        inputs = [TOOLS, ROOT / "pyapp" / "tern_tools", PACKAGE / "embeddings", ROOT / "LICENSE"]
         self._step("wheel tern-tools", inputs, [out], _build_tools_wheel)
         return self._made(out)
 

@@ -22,6 +22,11 @@ from tern_engine import _unicode
 # A longer word is unknown, whatever it says.
 MAX_WORD = 100
 
+# Pieces of the vocabulary that mean more than they say.
+UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
+SPECIAL_TOKENS = ("[PAD]", UNKNOWN, START, END, "[MASK]")
+CONTINUATION = "##"  # before a piece that does not start its word
+
 BARRIER = "\0"
 
 _MARKS = "".join(_unicode.MARKS)

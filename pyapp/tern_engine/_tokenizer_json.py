@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tern_engine._normalize import MAX_WORD
+from tern_engine._normalize import CONTINUATION, END, MAX_WORD, SPECIAL_TOKENS, START, UNKNOWN
 from tern_engine.errors import InvalidInputError
-from tern_engine.tokenizer import CONTINUATION, END, SPECIAL_TOKENS, START, UNKNOWN
 
 # Setting → the values that mean what tokenizer.py does. None is a setting that is absent or null.
 _SETTINGS: dict[str, tuple[object, ...]] = {

@@ -15,12 +15,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tern_engine import _unicode
-from tern_engine._normalize import MAX_WORD, WordStream, words
+from tern_engine._normalize import (
+    CONTINUATION,
+    END,
+    MAX_WORD,
+    SPECIAL_TOKENS,
+    START,
+    UNKNOWN,
+    WordStream,
+    words,
+)
 from tern_engine.errors import InvalidInputError
-
-UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
-SPECIAL_TOKENS = ("[PAD]", UNKNOWN, START, END, "[MASK]")
-CONTINUATION = "##"  # before a piece that does not start its word
 
 DEFAULT_MAX_LENGTH = 128
 # Room for [CLS], one piece and [SEP].

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from tern_engine import _unicode
-from tern_engine.tokenizer import SPECIAL_TOKENS
+from tern_engine._normalize import SPECIAL_TOKENS
 
 MAX_POINT = 0x10FFFF
 

@@ -20,8 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import tern_engine
+from tern_engine.format import Header
 from tern_tools import SearchIndex
+from tern_tools.cli import tern_engine as tern_engine_command
 from tern_tools.cli.index_commands import KEPT_INDEX
+
+from tests.support.models import random_tensors
 
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "assets" / "model-int4.bin"
@@ -36,8 +40,17 @@ def free() -> Iterator[None]:
     ENGINE.dispose()
 
 
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The float tensors of a small model."""
+    path = tmp_path_factory.mktemp("weights") / "weights.npz"
+    tensors = random_tensors(Header("int4", 30522, 12, 1, 4, 20, 7, 16), 1)
+    np.savez(path, n_heads=4, max_seq_len=16, **tensors)  # type: ignore[arg-type]
+    return path
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: Path) -> Path:
     """The working folder, with the files that docs/cli.md names."""
     notes = tmp_path / "notes"
     (notes / "more").mkdir(parents=True)
@@ -49,6 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "examples.json").write_text('{"billing": ["my invoice"], "travel": ["a train"]}')
     pq.write_table(pa.table({"text": ["a", None, "b"]}), tmp_path / "texts.parquet")
     (tmp_path / "model.bin").symlink_to(MODEL)
+    (tmp_path / "weights.npz").symlink_to(weights)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -217,6 +231,14 @@ def test_small_commands(cli: Any) -> None:
     assert cli("--version")[0] == 0
 
 
+@pytest.mark.parametrize("name", [*tern_engine_command.commands, ""])
+def test_help(cli: Any, name: str) -> None:
+    code, out, err = cli(*name.split(), "--help")
+    assert (code, err) == (0, "") and out.startswith(f"Usage: tern-engine {name}".strip())
+    assert out == cli(*name.split(), "-h")[1]
+    assert name or out.count("...") == 1  # of [ARGS]...: no line of the list is cut
+
+
 # --- what goes wrong
 
 BAD: list[tuple[list[str], int, str]] = [
@@ -239,7 +261,6 @@ BAD: list[tuple[list[str], int, str]] = [
     (["index", "texts.txt"], 2, "--output"),
     (["classify", "x"], 2, "either --label or --examples"),
     (["classify", "x", "--examples", "texts.txt"], 2, "is not JSON"),
-    (["unpack", "texts.txt"], 2, ""),
     (["nonsense"], 2, "nonsense"),
 ]
 

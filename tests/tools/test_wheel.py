@@ -17,6 +17,9 @@ import numpy as np
 import pytest
 import tern_engine
 import tern_tools
+from tern_engine.format import EMBEDDING_FORMATS, Header
+
+from tests.support.models import random_tensors
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "packaging" / "tern-tools"
@@ -42,13 +45,15 @@ def test_contents(wheel: Path) -> None:
     package = ROOT / "pyapp" / "tern_tools"
     files = {f"tern_tools/{path.relative_to(package).as_posix()}" for path in package.rglob("*.py")}
     files |= {"tern_tools/py.typed", "tern_tools/LICENSE"}
+    # The layout of every table format, of which an engine's wheel has one.
+    files |= {f"tern_tools/models/tables/_{table}.py" for table in EMBEDDING_FORMATS}
     assert {name for name in names if not name.startswith(about)} == files
     assert metadata["Name"] == "tern-tools"
     stated = metadata.get_all("Requires-Dist") or []
     needs = {re.split("[<>=;]", each)[0]: each.partition("extra == ")[2] for each in stated}
     assert sorted(name for name, extra in needs.items() if not extra) == ["click", "numpy"]
     assert set(metadata.get_all("Provides-Extra") or []) == {
-        "bulk", "parquet", "sklearn", "stores",
+        "bulk", "models", "parquet", "sklearn", "stores",
     }  # fmt: skip
     pins = [(ROOT / "requirements" / f"{name}.txt").read_text() for name in ("tools", "python")]
     lines = "\n".join(pins).splitlines()
@@ -59,12 +64,70 @@ def test_build_py_builds_the_same_wheel(wheel: Path) -> None:
     assert (ROOT / "dist" / wheel.name).read_bytes() == wheel.read_bytes()
 
 
-@pytest.mark.parametrize("table", ["int4", "ternary"])
-def test_installed_beside_an_engine_build(wheel: Path, tmp_path: Path, table: str) -> None:
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment in which pip installed just the two wheels."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=False)
+    (engine,) = (ROOT / "dist").glob("tern_engine_emb_int4-*.whl")
+    command = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python")]
+    command += ["install", "--quiet", f"{engine}[native]", str(wheel)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "bin"
+
+
+def run(programs: Path, folder: Path, *arguments: str, **variables: str) -> str:
+    """What an installed program prints, with neither this checkout nor its packages in reach."""
+    done = subprocess.run(
+        [str(programs / arguments[0]), *arguments[1:]],
+        cwd=folder,
+        env={"PATH": os.defpath, "HOME": str(folder), **variables},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def test_model_files_where_just_the_wheels_are(installed: Path, tmp_path: Path) -> None:
+    """An installed engine reads one table format; packing knows all four."""
+    tensors = random_tensors(Header("int4", 30522, 12, 1, 4, 20, 7, 16), 1)
+    np.savez(tmp_path / "w.npz", n_heads=4, max_seq_len=16, **tensors)  # type: ignore[arg-type]
+    run(installed, tmp_path, "tern-engine", "pack", "w.npz", "m.bin")
+    found = run(installed, tmp_path, "tern-engine", "verify", "m.bin", "--json")
+    assert json.loads(found)["within_tolerance"] is True
+    for table in EMBEDDING_FORMATS:
+        name = f"m-{table}.bin"
+        run(installed, tmp_path, "tern-engine", "convert", "m.bin", name, "--embedding", table)
+        about = json.loads(run(installed, tmp_path, "tern-engine", "unpack", name, "--json"))
+        assert about["header"]["embedding_format"] == table
+    assert (tmp_path / "m-int4.bin").read_bytes() == (tmp_path / "m.bin").read_bytes()
+    found = run(installed, tmp_path, "tern-engine", "embed", "--model", "m.bin", os.devnull)
+    assert found == ""
+
+
+def test_the_program_that_pip_installs(installed: Path, tmp_path: Path) -> None:
+    listed = run(installed, tmp_path, "tern-engine", "--help").partition("Commands:\n")[2]
+    names = [line.split()[0] for line in listed.splitlines() if line[2:3].strip()]
+    assert sorted(names) == [
+        "bulk", "classify", "convert", "embed", "index", "info", "pack", "search", "similarity",
+        "tokenize", "unpack", "verify",
+    ]  # fmt: skip
+    words = {"COMP_WORDS": "tern-engine un", "COMP_CWORD": "1"}
+    complete = {"_TERN_ENGINE_COMPLETE": "bash_complete", **words}
+    assert run(installed, tmp_path, "tern-engine", **complete) == "plain,unpack\n"
+    texts = tmp_path / "texts.txt"
+    texts.write_text("a text\n")
+    found = run(installed, tmp_path, "python", "-m", "tern_tools", "embed", str(texts))
+    assert json.loads(found)["text"] == "a text"
+
+
+def test_beside_another_engine_build(wheel: Path, tmp_path: Path) -> None:
     """An environment with the two wheels and with the pinned dependencies of this one."""
     venv.create(tmp_path / "venv", with_pip=False)
     python = tmp_path / "venv" / "bin" / "python"
-    (engine,) = (ROOT / "dist").glob(f"tern_engine_emb_{table}-*.whl")
+    (engine,) = (ROOT / "dist").glob("tern_engine_emb_ternary-*.whl")
     site = tmp_path / "site"
     for each in (wheel, engine):
         with zipfile.ZipFile(each) as archive:
@@ -85,7 +148,7 @@ def test_installed_beside_an_engine_build(wheel: Path, tmp_path: Path, table: st
         )
         assert done.returncode == 0, done.stderr
         if arguments[0] == "info":
-            assert json.loads(done.stdout)["build"] == table
+            assert json.loads(done.stdout)["build"] == "ternary"
     assert np.load(tmp_path / "t.npy").shape == (2, 384)
 
 

@@ -15,13 +15,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 from tern_engine.errors import PREFIX, DimensionError, InvalidInputError, TernError
 
 from .. import __version__
+from ..models.engine_process import EngineRefused
 from .bulk_command import bulk
 from .embed_command import embed
 from .index_commands import index, search
@@ -36,7 +38,9 @@ class _PipeClosed(Exception):
     """click takes a BrokenPipeError for itself and exits with 1."""
 
 
-class _Group(click.Group):
+class Commands(click.Group):
+    """A group that tells a closed pipe from other failures."""
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)
@@ -46,7 +50,7 @@ class _Group(click.Group):
             raise _PipeClosed from None
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tern-tools")
 def tern_engine() -> None:
     """Sentence embeddings, and search by meaning, on this machine's CPU."""
@@ -57,14 +61,22 @@ for _command in (*_COMMANDS, *MODEL_COMMANDS):
     tern_engine.add_command(_command)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code; what goes wrong is one line on stderr."""
+def run(
+    arguments: Sequence[str],
+    commands: click.Command = tern_engine,
+    name: str = "tern-engine",
+    find_engine: Callable[[str], Path] | None = None,
+) -> int:
+    """Run a command and return its exit code; what goes wrong is one line on stderr.
+
+    find_engine  table format -> the folder of the build that verify takes, by default this one's
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        result = tern_engine.main(
-            args=list(arguments), prog_name="tern-engine", standalone_mode=False
+        result = commands.main(
+            args=list(arguments), prog_name=name, standalone_mode=False, obj=find_engine
         )
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
@@ -74,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
         return _failed(error.format_message(), BAD_INPUT)
     except (InvalidInputError, DimensionError) as error:
         return _failed(str(error), BAD_INPUT)
-    except TernError as error:
+    except (TernError, EngineRefused) as error:
         return _failed(str(error), REFUSED)
     except ModuleNotFoundError as error:  # of an extra that is not installed
         return _failed(str(error), BAD_INPUT)

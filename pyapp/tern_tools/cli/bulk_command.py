@@ -11,7 +11,7 @@ from . import options
 from .outputs import Progress, note, print_json
 
 
-@click.command()
+@click.command(short_help="Embed Parquet by several processes.")
 @click.argument("source")
 @click.argument("out")
 @options.column

@@ -20,7 +20,7 @@ from .outputs import JsonLines, NumpyArray, Progress, note, open_output
 _OUTPUTS = ("jsonl", "npy", "parquet")
 
 
-@click.command()
+@click.command(short_help="Embed lines, JSON Lines, CSV or Parquet.")
 @click.argument("source", default="-")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Default: stdout.")
 @click.option(

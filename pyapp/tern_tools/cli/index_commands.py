@@ -25,7 +25,7 @@ SHOWN = 160
 _MEMBERS = ("id", "title", "source")
 
 
-@click.command()
+@click.command(short_help="Write a search index for the browser.")
 @click.argument("source")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The index file to write.")
 @click.option("--passage-tokens", type=click.IntRange(3), help="Default: what the model reads.")
@@ -72,7 +72,7 @@ def index(
         note(", ".join(f"{count:,} {what}" for what, count in counts.items()))
 
 
-@click.command()
+@click.command(short_help="Search a folder of text files.")
 @click.argument("folder")
 @click.argument("query")
 @click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Results at most.")

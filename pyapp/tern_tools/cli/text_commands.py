@@ -49,7 +49,7 @@ def similarity(one: str, other: str, model: str | None, as_json: bool) -> None:
         print(score)
 
 
-@click.command()
+@click.command(short_help="The label nearest to each text.")
 @click.argument("texts", nargs=-1)
 @click.option("--label", "labels", multiple=True, help="A label in words; repeatable.")
 @click.option(
