@@ -10,8 +10,12 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.training.conftest import ROOT, environment, run_module
-from training.distill.checkpoint import load_checkpoint
+from training.distill.checkpoint import load_checkpoint, parameters
+from training.distill.config import from_values
+from training.distill.student import matrix_names
 
 CONFIG = """
 name = "{name}"
@@ -24,6 +28,7 @@ decay_texts = 6_400
 check_every_texts = 3_200
 keep_every_texts = 1_000_000
 checkpoint_minutes = {minutes}
+average_texts = 3_200
 
 [shape]
 d_model = 128
@@ -79,13 +84,44 @@ def test_a_killed_run_ends_at_the_same_loss(cache: Path) -> None:
     assert 0 < stopped < 12_800, "killed in the middle"
     run_module(cache, *command[2:])
     ends = [rows(cache, name)[-1] for name in ("whole", "broken")]
-    for column in ("texts", "loss", "held_out_spearman", "held_out_cosine", "tokens"):
+    same = ("texts", "loss", "held_out_spearman", "held_out_cosine", "tokens")
+    for column in (*same, "mean_held_out_spearman", "mean_queries_cosine"):
         assert ends[0][column] == ends[1][column], column
     states = [
         load_checkpoint(cache / "runs" / name / "checkpoint.pt") for name in ("whole", "broken")
     ]
-    for name, value in states[0]["params"].items():
-        assert value.equal(states[1]["params"][name]), name
+    for mean in (False, True):
+        for name, value in parameters(states[0], mean).items():
+            assert value.equal(parameters(states[1], mean)[name]), (name, mean)
+
+
+def test_the_mean_of_the_weights_is_kept_and_begins_another_run(cache: Path) -> None:
+    """A run at full rate: its mean agrees better with the teacher; settled codes stay."""
+    config = write_config(cache, "steady")
+    steady = ["--workers", "1", "--set", "decay_texts=0", "--set", "hold_texts=12_800"]
+    run_module(cache, "training.distill.train", str(config), *steady)
+    last = rows(cache, "steady")[-1]
+    assert float(last["mean_held_out_cosine"]) > float(last["held_out_cosine"])
+    origin = load_checkpoint(cache / "runs" / "steady" / "checkpoint.pt")
+    changes = ('start="run:steady"', "start_mean=true", "settled=true", "hold_texts=1_280")
+    words = [word for change in changes for word in ("--set", change)]
+    config = write_config(cache, "settled")
+    run_module(cache, "training.distill.train", str(config), "--workers", "1", *words)
+    first = rows(cache, "settled")[0]
+    assert first["held_out_cosine"] == last["mean_held_out_cosine"]
+    state = load_checkpoint(cache / "runs" / "settled" / "checkpoint.pt")
+    shape = from_values(state["config"]).shape
+    mean = parameters(origin, mean=True)
+    for name in matrix_names(shape):
+        assert state["params"][name].equal(mean[name]), name
+    for name in ("embedding.weight", "out.weight", "layers.0.ffn.up.bias", "ln_final.weight"):
+        assert not state["params"][name].equal(mean[name]), name
+
+
+def test_a_mean_that_was_not_kept_is_missed(cache: Path) -> None:
+    state = load_checkpoint(cache / "runs" / "int4-d256-decay" / "checkpoint.pt")
+    with pytest.raises(SystemExit, match="int4-d256-decay kept no mean of its weights"):
+        parameters(state, mean=True)
 
 
 def test_the_run_keeps_its_config(cache: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def test_scenes_are_of_the_lexicon_and_come_in_versions() -> None:
     assert sum(word in {key(w) for w in known} for word in words) > 0.6 * len(words)
     close = [
         len(set(a.split()) ^ set(b.split()))
-        for a, b in zip(made, made[1:], strict=False)
+        for a, b in pairwise(made)
         if a.split()[:2] == b.split()[:2]
     ]
     assert sum(2 <= distance <= 6 for distance in close) > 100, "versions of the one before"
