@@ -132,6 +132,22 @@ def test_texts_and_folders_pasted_dropped_and_picked_and_what_cannot_be_read(
     )
     expect(status(demo)).to_contain_text("1 passage of 1 file added")
     expect(demo.locator("#sources")).to_contain_text("trip/a.txt")
+    # Files that lie in no folder, in a drop as browsers make it, from another panel.
+    go(demo, "Compare")
+    demo.evaluate(
+        """() => {
+            const dataTransfer = new DataTransfer();
+            for (const name of ["one.txt", "two.md"]) {
+                dataTransfer.items.add(new File([`The text of ${name}.`], name));
+            }
+            const how = { bubbles: true, cancelable: true, dataTransfer };
+            for (const type of ["dragover", "drop"]) {
+                document.body.dispatchEvent(new DragEvent(type, how));
+            }
+        }"""
+    )
+    expect(status(demo)).to_contain_text("2 passages of 2 files added")
+    expect(demo.locator("#sources")).to_contain_text("two.md")
     (tmp_path / "trip").mkdir()
     (tmp_path / "trip" / "b.txt").write_text("We hiked up the mountain.")
     go(demo, "Your files")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from typing import Any
@@ -27,24 +28,47 @@ from tests.browser.demo_page import (
 )
 from tests.browser.site import SITE, Site, content
 
+# URLs of what the service worker keeps, by the name of its cache.
+KEPT = """async () => {
+    const kept = {};
+    for (const name of await caches.keys()) {
+        kept[name] = (await (await caches.open(name)).keys()).map(({url}) => url);
+    }
+    return kept;
+}"""
+
 
 def wait_until_kept(page: Page) -> None:
     expect(page.locator("#offline-state")).to_have_text("Works offline from now on.")
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def kept_files(text: str) -> dict[str, str]:
+    """Path and hash of each file in the list that sw.js begins with."""
+    files: dict[str, str] = dict(json.loads(text[text.index("[") : text.index(";")]))
+    return files
+
+
+def base64_digest(body: bytes) -> str:
+    return base64.b64encode(hashlib.sha256(body).digest()).decode()
+
+
+@pytest.mark.parametrize(
+    ("size", "prefix"), [(DESKTOP, ""), (PHONE, "/some/path")], ids=["desktop", "phone"]
+)
 def test_after_a_visit_everything_works_without_a_network(
-    browser: Browser, site: Site, size: dict[str, Any]
+    browser: Browser, site: Site, size: dict[str, Any], prefix: str
 ) -> None:
+    site.prefix = prefix
+    address = f"{site.url[:-1]}{prefix}/demo/"
     with browser.new_context(**size) as context:
         page = context.new_page()
-        page.goto(f"{site.url}demo/")
+        page.goto(address)
         wait_until_ready(page)
         wait_until_kept(page)
         site.server.shutdown()
         site.server.socket.close()
         context.set_offline(True)
-        page.goto(f"{site.url}demo/#q={QUERY.replace(' ', '+')}")
+        page.goto(f"{address}?any=thing#q={QUERY.replace(' ', '+')}")
         page.reload()
         wait_until_ready(page)
         expect(page.locator("#results")).to_have_attribute("data-mode", "meaning")
@@ -89,16 +113,49 @@ def test_a_damaged_file_is_never_kept(page: Page, site: Site) -> None:
     page.goto(f"{site.url}demo/")
     wait_until_ready(page)
     expect(page.locator("#offline-state")).to_contain_text("keeps no files")
-    kept = "caches.open('tern-demo').then((cache) => cache.keys())"
-    urls = page.evaluate(f"{kept}.then((keys) => keys.map(({{url}}) => url))")
+    urls = [url for kept in page.evaluate(KEPT).values() for url in kept]
+    assert any("/demo/csv.js?" in url for url in urls)
     assert not any("demo-map.json" in url for url in urls)
 
 
+def test_the_next_version_waits_for_the_pages_of_this_one(page: Page, site: Site) -> None:
+    """It fetches what changed and nothing else, and leaves nothing behind of what was before."""
+    page.goto(f"{site.url}demo/")
+    wait_until_ready(page)
+    wait_until_kept(page)
+    # As of another version of Workbox.
+    page.evaluate("caches.open(`workbox-precache-v1-${new URL('..', location)}`)")
+    before = page.title()
+    new = (SITE / "demo/index.html").read_bytes().replace(b"<title>", b"<title>Changed: ")
+    worker = (SITE / "sw.js").read_text("utf-8")
+    old_hash, new_hash = kept_files(worker)["demo/index.html"], base64_digest(new)
+    site.answers["/demo/index.html"] = content(new, "text/html")
+    changed = worker.replace(old_hash, new_hash).encode()
+    site.answers["/sw.js"] = content(changed, "text/javascript")
+    served = len(site.requests)
+    page.reload()
+    expect(page.locator("#offline-state")).to_have_text("A new version comes with the next visit.")
+    assert page.title() == before
+    wait_until_ready(page)
+    for _ in range(100):  # the browser takes its time to see that the page is gone
+        page.goto("about:blank")
+        page.wait_for_timeout(100)
+        page.goto(f"{site.url}demo/")
+        if page.title() != before:
+            break
+    assert page.title() == f"Changed: {before}"
+    assert set(site.requests[served:]) == {"/sw.js", "/demo/offline.js", "/demo/index.html"}
+    ((name, urls),) = page.evaluate(KEPT).items()
+    assert name.endswith(site.url)
+    assert len(urls) == len(kept_files(worker))
+    (url,) = (url for url in urls if "/demo/index.html" in url)
+    assert page.evaluate("url => new URL(url).searchParams.get('__WB_REVISION__')", url) == new_hash
+
+
 def test_the_list_of_kept_files_is_whole_and_true(manifest: dict[str, Any]) -> None:
-    text = (SITE / "sw.js").read_text("utf-8")
-    files = dict(json.loads(text[text.index("[") : text.index(";")]))
+    files = kept_files((SITE / "sw.js").read_text("utf-8"))
     for path, digest in files.items():
-        assert hashlib.sha256((SITE / path).read_bytes()).hexdigest() == digest
+        assert base64_digest((SITE / path).read_bytes()) == digest
     fetched = [entry["path"] for entry in manifest["files"].values()]
     assert {path for path in fetched if path.startswith("files/")} <= set(files)
     assert {"demo/index.html", "demo/vendor/pdf.worker.mjs", "demo/offline.js"} <= set(files)

@@ -96,12 +96,15 @@ def test_the_map_shows_the_corpus_and_a_query_among_it(demo: Page) -> None:
     expect(demo.get_by_role("dialog").get_by_role("heading")).to_contain_text(hovered)
 
 
-def test_the_map_of_ones_own_files_is_laid_out_here(demo: Page) -> None:
+def test_the_map_of_ones_own_files_is_laid_out_here_in_a_worker(demo: Page) -> None:
+    workers: list[str] = []
+    demo.on("worker", lambda worker: workers.append(worker.url))
     add_files(demo, {"rows.csv": "text\n" + "".join(f"note {i} on boats\n" for i in range(40))})
     expect(status(demo)).to_contain_text("40 passages")
     go(demo, "Map")
     demo.get_by_label("Of", exact=True).select_option("library")
     expect(demo.locator("#map")).to_have_attribute("data-points", "40")
+    assert any(url.endswith("/map.worker.js") for url in workers)
     go(demo, "Your files")
     demo.get_by_role("button", name="Remove everything").click()
     expect(demo.locator("#library-list")).to_be_hidden()
@@ -137,8 +140,26 @@ def test_axe_finds_nothing_serious(
         go(page, "Search")
         page.locator("#results .hit").first.click()
         assert serious(page) == []
-        moving = page.evaluate("document.getAnimations().length")
-        assert moving == 0
+
+
+def test_nothing_moves_for_those_who_do_not_want_it(browser: Browser, site: Site) -> None:
+    """Where motion is welcome, something does."""
+    found = {}
+    for motion in ("reduce", "no-preference"):
+        with browser.new_context(**DESKTOP, reduced_motion=motion) as context:
+            page = context.new_page()
+            page.goto(f"{site.url}demo/")
+            wait_until_ready(page)
+            search(page, QUERY)
+            expect(page.locator("#results .best").first).to_be_visible()
+            found[motion] = page.evaluate(
+                """() => [...document.querySelectorAll("*")].filter((element) => {
+                    const { animationName, transitionDuration } = getComputedStyle(element);
+                    return animationName !== "none" || transitionDuration !== "0s";
+                }).length"""
+            )
+    assert found["reduce"] == 0
+    assert found["no-preference"] > 0
 
 
 def test_panels_on_a_phone(browser: Browser, site: Site) -> None:

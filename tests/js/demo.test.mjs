@@ -1,6 +1,9 @@
 /** The demo's pure half: its corpus, its stored vectors, what it reads of files, its addresses. */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { csvRecords, describeRecord } from "../../web/demo/csv.js";
 import { modelOf } from "../../web/demo/encyclopedia.js";
 import { htmlToText } from "../../web/demo/html.js";
@@ -15,6 +18,39 @@ import { SearchIndex } from "../../web/search.js";
 import umap from "umap-js";
 
 const MODEL = "ab".repeat(32);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+test("JSDoc types hold, in the page's scripts and in its workers'", () => {
+  const checked = new Set();
+  for (const config of ["tsconfig.json", "workers.json"]) {
+    const command = [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tests/js/demo-types/${config}`, "--listFiles"];
+    const run = spawnSync(process.execPath, command, { encoding: "utf8" });
+    assert.equal(run.status, 0, run.stdout.replace(/^\/.*\n/gm, ""));
+    for (const [, name] of run.stdout.matchAll(/\/web\/demo\/([\w.-]+\.js)$/gm)) checked.add(name);
+  }
+  const all = readdirSync(`${root}web/demo`).filter((name) => name.endsWith(".js"));
+  assert.deepEqual([...checked].sort(), all.sort());
+});
+
+test("no module of the page imports one that imports it, directly or by way of others", () => {
+  /** @type {Map<string, string[]>} */
+  const imports = new Map();
+  for (const name of readdirSync(`${root}web/demo`).filter((file) => file.endsWith(".js"))) {
+    const source = readFileSync(`${root}web/demo/${name}`, "utf8");
+    const static_ = source.matchAll(/^import [^;]*"\.\/([\w.-]+)";$/gm);
+    const dynamic = source.matchAll(/\bawait import\("\.\/([\w.-]+)"\)/g);
+    imports.set(name, [...static_, ...dynamic].map(([, other]) => other));
+  }
+  const seen = new Set();
+  const visit = (name, path) => {
+    assert.ok(!path.includes(name), [...path, name].join(" → "));
+    if (seen.has(name)) return;
+    for (const other of imports.get(name) ?? []) visit(other, [...path, name]);
+    seen.add(name);
+  };
+  for (const name of imports.keys()) visit(name, []);
+  assert.ok(imports.get("demo.js").length > 5);
+});
 
 test("the model of an index file is known before the engine is", async () => {
   const engine = { dim: 3, fingerprint: MODEL, maxSeqLen: 9, tokenCount: () => ({ tokens: 2, truncated: false }), embedBatch: () => [] };

@@ -2,6 +2,7 @@
 import { fetchFile } from "../fetch-file.js";
 import { SearchIndex } from "../search.js";
 import { hex, sha256 } from "../sha256.js";
+import { failure } from "./failure.js";
 import { remembering } from "./sentence-memory.js";
 
 const FILE = "demo-index.bin";
@@ -113,7 +114,7 @@ export class Encyclopedia {
   #source(model) {
     const { dim, fingerprint, maxSeqLen } = model instanceof Uint8Array ? modelOf(model) : model;
     const engine = () => {
-      if (this.#engine === null) throw Object.assign(new Error("the engine is not loaded"), { code: "NOT_READY" });
+      if (this.#engine === null) throw failure("NOT_READY", "the engine is not loaded");
       return this.#engine;
     };
     return {

@@ -1,4 +1,5 @@
 /** The panel that says how the engine is doing, and offers the one thing to do about it. */
+import { find } from "./dom.js";
 
 /** What went wrong, for people; the code and the message stand below. */
 const EXPLANATIONS = [
@@ -13,9 +14,6 @@ const EXPLANATIONS = [
 
 /** @param {number} bytes */
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
-
-/** @param {string} id */
-const find = (id) => /** @type {any} */ (document.getElementById(id));
 
 export class EngineCard {
   #began = 0;

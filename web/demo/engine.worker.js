@@ -9,6 +9,7 @@ import { classify } from "../classify.js";
 import { similarity } from "../similarity.js";
 import { load } from "../tern-engine.js";
 import { Encyclopedia } from "./encyclopedia.js";
+import { failure } from "./failure.js";
 import { Library } from "./library.js";
 import { readUpTo } from "./reading.js";
 import { piecesOf, showable } from "./showable.js";
@@ -123,7 +124,7 @@ const methods = {
 };
 
 function needEngine() {
-  if (engine === null) throw Object.assign(new Error("the engine is not loaded"), { code: "NOT_READY" });
+  if (engine === null) throw failure("NOT_READY", "the engine is not loaded");
   return engine;
 }
 

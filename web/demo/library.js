@@ -1,6 +1,7 @@
 /** The user's own material: read, indexed, kept in IndexedDB, and removed, in this browser only. */
 import { SearchIndex, openIndexStore } from "../search.js";
 import { load } from "../tern-engine.js";
+import { failure } from "./failure.js";
 import { readMaterial } from "./readers.js";
 import { vectorsOfFile } from "./index-vectors.js";
 import { remembering } from "./sentence-memory.js";
@@ -72,7 +73,7 @@ export class Library {
   }
 
   async index() {
-    if (this.#engine === null) throw Object.assign(new Error("the engine is not loaded"), { code: "NOT_READY" });
+    if (this.#engine === null) throw failure("NOT_READY", "the engine is not loaded");
     this.#index ??= new SearchIndex(this.#source(), { vectors: "int8" });
     return this.#index;
   }
@@ -100,7 +101,7 @@ export class Library {
    * @param {import("./readers.js").Material[]} files
    */
   async add(files) {
-    if (this.#run !== null) throw Object.assign(new Error("another run is under way"), { code: "BUSY" });
+    if (this.#run !== null) throw failure("BUSY", "another run is under way");
     const index = await this.index();
     const run = startRun();
     this.#run = run;

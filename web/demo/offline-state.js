@@ -8,11 +8,16 @@ export async function keepForOffline() {
   try {
     // At the site's root: the engine's files lie there, and workers are served by where they lie.
     const registration = await serviceWorker.register(new URL("../sw.js", import.meta.url), { updateViaCache: "none" });
-    registration.addEventListener("updatefound", () => {
-      if (serviceWorker.controller) say("A new version comes with the next visit.");
-    });
+    // The browser may have found a new version before this was called.
+    const tellOfNews = () => {
+      if (registration.waiting && serviceWorker.controller) say("A new version comes with the next visit.");
+    };
+    const watch = () => registration.installing?.addEventListener("statechange", tellOfNews);
+    registration.addEventListener("updatefound", watch);
+    watch();
     await Promise.race([serviceWorker.ready, failureOf(registration.installing)]);
     say("Works offline from now on.");
+    tellOfNews();
   } catch {
     say("Needs a network on the next visit: this browser keeps no files.");
   }

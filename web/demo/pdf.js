@@ -1,5 +1,5 @@
 /** The text of PDF files, by pdf.js, which is fetched with the first of them. */
-import { failure } from "./readers.js";
+import { failure } from "./failure.js";
 
 /**
  * @param {Uint8Array} bytes
@@ -19,7 +19,8 @@ export async function* pdfPages(bytes) {
   });
   try {
     const pdf = await task.promise;
-    const title = String((await pdf.getMetadata().catch(() => null))?.info?.Title ?? "");
+    const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
+    const title = String(/** @type {{Title?: string}} */ (info)?.Title ?? "");
     for (let page = 1; page <= pdf.numPages; page++) {
       const content = await (await pdf.getPage(page)).getTextContent();
       yield { text: joined(content.items), title, place: `page ${page}` };

@@ -1,5 +1,6 @@
 /** From files to documents: which reader a file needs, and what all of them share. */
 import { csvRecords, describeRecord } from "./csv.js";
+import { failure } from "./failure.js";
 import { htmlToText } from "./html.js";
 
 /**
@@ -131,12 +132,4 @@ function* jsonParts(content, byLine) {
     const texts = record.map(([key, member]) => [key, typeof member === "object" ? JSON.stringify(member) : String(member)]);
     yield { ...describeRecord(/** @type {[string, string][]} */ (texts)), place: `entry ${i + 1}` };
   }
-}
-
-/**
- * @param {string} code
- * @param {string} message
- */
-export function failure(code, message) {
-  return Object.assign(new Error(message), { code });
 }
