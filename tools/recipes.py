@@ -59,8 +59,12 @@ class Recipes:
         return self._made(out)
 
     def model(self, table: str) -> Path:
-        """The committed int4 model in another table format; for int4 a copy of it."""
+        """A copy of the committed model in this table format, or what the int4 one makes of it."""
         out = BUILD / "models" / f"model-{table}.bin"
+        committed = DEFAULT_MODEL.with_name(f"model-{table}.bin")
+        if committed.is_file():
+            self._step(f"model {table}", [committed], [out], lambda: _copy(committed, out))
+            return self._made(out)
         pack = [ROOT / "training" / "pack", ROOT / "pyapp" / "tern_tools" / "models"]
         inputs = [DEFAULT_MODEL, *pack, PACKAGE / "format.py", PACKAGE / "embeddings"]
         self._step(f"model {table}", inputs, [out], lambda: _convert(table, out))
@@ -276,6 +280,11 @@ def _package_sources() -> list[Path]:
 
 def _payload_code() -> list[Path]:
     return [ROOT / "tools" / "payload.py", PACKAGE / "format.py", PACKAGE / "embeddings"]
+
+
+def _copy(path: Path, out: Path) -> None:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(path.read_bytes())
 
 
 def _convert(table: str, out: Path) -> None:
