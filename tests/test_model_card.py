@@ -143,6 +143,21 @@ def test_a_card_of_a_recorded_model(assets: Path) -> None:
     assert "Teacher: a teacher (Apache-2.0)" in text
 
 
+def test_a_card_of_two_plans_shows_what_the_second_adds(assets: Path) -> None:
+    record = json.loads((assets / "model-int4.json").read_text("utf-8"))
+    training = copy.deepcopy(CLEARED)
+    wide = copy.deepcopy(training["plans"][0]) | {"name": "wide", "after": "main"}
+    wide["sources"][0]["made"] = {"span": 500, "edited": 77}
+    record["training"] = training | {"plans": [*training["plans"], wide], "weights": "the mean"}
+    (assets / "model-int4.json").write_text(json.dumps(record))
+    text = card.card(assets)
+    assert f"| {SOURCES[0].name} | {SOURCES[0].licence} | 77 edited |" in text
+    assert text.count("| 9,876 |") == 1 and text.count("Plan `") == 2
+    assert "extend --data DIR --after main --name wide\n" in text
+    assert "encode --data DIR --name wide\n" in text
+    assert "export run:base model-int4.safetensors --data DIR --mean" in text
+
+
 def test_a_model_without_scores_has_no_card(assets: Path) -> None:
     path = assets / "model-int4.json"
     record = json.loads(path.read_text("utf-8"))

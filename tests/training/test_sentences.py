@@ -108,7 +108,8 @@ def test_a_plan_is_extended_and_its_chunks_are_kept(statements: Path, tmp_path: 
     assert {"edited:fortunes", "spliced:fortunes", "headline:fortunes"} <= kinds
     assert set(SENTENCES) <= {source.name for source in SOURCES}
     save(plan, wide)
-    assert json.loads((wide / "report.json").read_text())["total"] == len(plan.texts)
+    report = json.loads((wide / "report.json").read_text())
+    assert report["total"] == len(plan.texts) and report["after"] == "older"
     (older / "held_out.npz").write_bytes(b"vectors")
     (older / "chunk_0000.npz").write_bytes(b"a part")
     assert take_over(older, wide) == 0, "the last chunk is not full: it is encoded anew"

@@ -71,6 +71,7 @@ def extend(data: Path, older: Path, scale: float = 1.0) -> Plan:
     plan.report["scenes"] = {"licence": licence, "lines": 0, "taken": 0}
     plan.report["in_plan"] = dict(Counter(origin for _, origin in plan.texts))
     plan.report["total"] = len(plan.texts)
+    plan.report["after"] = older.name
     return plan
 
 

@@ -55,15 +55,26 @@ def _models(records: dict[str, Record]) -> str:
     return _grid(["file", "bytes", "shape", "SHA-256"], rows)
 
 
-def _plan_rows(training: Record) -> list[list[str]]:
+def _made(source: Record, known: Record | None = None) -> str:
+    kinds = {k: n for k, n in source["made"].items() if k not in (known or {})}
+    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+
+
+def _sources(plan: Record, older: Record | None) -> str:
+    """A plan's sources; of a plan that goes on from an older one, what it adds."""
     rows = []
-    for plan in training["plans"]:
+    if older:
+        known = {source["name"]: source["made"] for source in older["sources"]}
         for source in plan["sources"]:
-            made = ", ".join(f"{count:,} {kind}" for kind, count in source["made"].items())
-            dropped = f"{source['dropped_evaluation']:,}"
-            cells = [f"{source['lines']:,}", dropped, f"{source['taken']:,}", made or "–"]
-            rows.append([source["name"], source["licence"], *cells])
-    return rows
+            if made := _made(source, known.get(source["name"])):
+                rows.append([source["name"], source["licence"], made])
+        return _grid(["source", "licence", f"made of it for plan `{plan['name']}`"], rows)
+    for source in plan["sources"]:
+        dropped = f"{source['dropped_evaluation']:,}"
+        cells = [f"{source['lines']:,}", dropped, f"{source['taken']:,}", _made(source) or "–"]
+        rows.append([source["name"], source["licence"], *cells])
+    head = ["source", "licence", "lines", "dropped: evaluation", "taken", "made of it"]
+    return _grid(head, rows)
 
 
 def _data(training: Record) -> str:
@@ -71,9 +82,11 @@ def _data(training: Record) -> str:
     if not training.get("sources_cleared"):
         rows = [[s["name"], s["texts"], s["licence"]] for s in training["sources"]]
         return _grid(["source", "texts", "licence"], rows)
-    head = ["source", "licence", "lines", "dropped: evaluation", "taken", "made of it"]
-    parts = [_grid(head, _plan_rows(training))]
+    parts = []
+    plans = {plan["name"]: plan for plan in training["plans"]}
     for plan in training["plans"]:
+        older = plans.get(plan.get("after"))
+        parts.append(_sources(plan, older))
         proof = (
             f"Plan `{plan['name']}`, SHA-256 `{plan['sha256']}`: {plan['texts']:,} texts, and "
             f"{plan['held_out']:,} held out. The token ids of all {plan['texts_in_chunks']:,} "
@@ -154,6 +167,13 @@ def _reproduce(records: dict[str, Record]) -> tuple[str, str]:
         "python -m training.distill.encode --data DIR",
     ]
     done = set()
+    plans = [plan for record in records.values() for plan in record["training"].get("plans", [])]
+    for plan in {plan["name"]: plan for plan in plans if "after" in plan}.values():
+        lines += [
+            f"python -m training.distill.extend --data DIR --after {plan['after']} "
+            f"--name {plan['name']}",
+            f"python -m training.distill.encode --data DIR --name {plan['name']}",
+        ]
     for name, record in records.items():
         training = record["training"]
         if not training.get("sources_cleared"):
@@ -172,8 +192,9 @@ def _reproduce(records: dict[str, Record]) -> tuple[str, str]:
                 )
         last, tensors = runs[-1]["name"], f"{Path(name).stem}.safetensors"
         table = record["header"]["embedding_format"]
+        mean = " --mean" if "weights" in training else ""
         lines += [
-            f"python -m training.distill.export run:{last} {tensors} --data DIR",
+            f"python -m training.distill.export run:{last} {tensors} --data DIR{mean}",
             f"python -m training.pack pack {tensors} {name} --embedding {table}",
         ]
     scoring = [f"python -m training.eval assets/{name} --data DIR" for name in records]
