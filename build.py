@@ -97,7 +97,7 @@ def test(options: argparse.Namespace) -> int:
     if code != 0:
         return code
     if options.full:
-        _ensure_python_packages(["adapters"])
+        _ensure_python_packages(["spark"])
     _ensure_chromium()
     arguments = ["-m", "pytest", *(["--full"] if options.full else []), *options.rest]
     commands = [[str(VENV_PYTHON), *arguments]]
@@ -163,7 +163,10 @@ TARGETS = {
     "demo": Target("build what the demo page needs and serve it", ("build", "npm"), demo),
     "test": Target(
         "build everything and run all tests",
-        ("build", "test", "tools", "python", "bench", "worker", "npm", "npm worker", "npm bench"),
+        (
+            *("build", "test", "tools", "python", "adapters", "bench", "worker"),
+            *("npm", "npm worker", "npm bench"),
+        ),
         test,
     ),
     "bench": Target(

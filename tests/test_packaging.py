@@ -286,7 +286,7 @@ def test_what_is_installed_is_what_is_pinned_and_complete() -> None:
     """Each pinned package is there in its version, and so is all that it needs."""
     from packaging.requirements import Requirement
 
-    pinned = pins("build", "test", "tools", "python", "bench")
+    pinned = pins("build", "test", "tools", "python", "adapters", "bench")
     for name, version in pinned.items():
         distribution = importlib.metadata.distribution(name)
         assert distribution.version == version, name

@@ -108,7 +108,6 @@ def test_python(folder: Path) -> None:
     assert run(python("import pyarrow as pa")) == "fixed_size_list<item: float>[384]\n"
 
 
-@pytest.mark.full
 def test_ray(folder: Path) -> None:
     run(python("import ray"))
     check("vectors-ray")

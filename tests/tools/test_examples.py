@@ -14,7 +14,6 @@ from tests.support.bulk import ENVIRONMENT, ROOT
 
 FOLDER = ROOT / "examples" / "python"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
-LARGE = {"lancedb_store.py"}  # to install: requirements/adapters.txt
 
 
 @cache
@@ -31,13 +30,7 @@ def printed(example: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        pytest.param(path, id=path.name, marks=[pytest.mark.full] if path.name in LARGE else [])
-        for path in EXAMPLES
-    ],
-)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_it_finds_what_the_index_file_finds(example: Path) -> None:
     first, second = (line.split(" ", 1) for line in printed(example).splitlines())
     assert (first[1], second[1]) == ("The ferry leaves at nine.", "The bank is closed.")

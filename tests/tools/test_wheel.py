@@ -50,12 +50,13 @@ def test_contents(wheel: Path) -> None:
     assert {name for name in names if not name.startswith(about)} == files
     assert metadata["Name"] == "tern-tools"
     stated = metadata.get_all("Requires-Dist") or []
-    needs = {re.split("[<>=;]", each)[0]: each.partition("extra == ")[2] for each in stated}
+    needs = {re.split(r"[<>=;\[]", each)[0]: each.partition("extra == ")[2] for each in stated}
     assert sorted(name for name, extra in needs.items() if not extra) == ["click", "numpy"]
     assert set(metadata.get_all("Provides-Extra") or []) == {
-        "bulk", "models", "parquet", "sklearn", "stores",
+        "bulk", "lancedb", "models", "parquet", "ray", "sklearn", "spark", "stores",
     }  # fmt: skip
-    pins = [(ROOT / "requirements" / f"{name}.txt").read_text() for name in ("tools", "python")]
+    files = ("tools", "python", "adapters", "spark")
+    pins = [(ROOT / "requirements" / f"{name}.txt").read_text() for name in files]
     lines = "\n".join(pins).splitlines()
     assert set(needs) <= {line.split("==")[0] for line in lines if "==" in line}
 
