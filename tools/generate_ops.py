@@ -18,6 +18,15 @@ MODES = ("store", "add", "gelu")
 
 # op -> (what it does, {operand: meaning})
 OPS: dict[str, tuple[str, dict[str, str]]] = {
+    "distinct": (
+        "a row for each distinct token of a text; instructions after it work on these rows",
+        {
+            "ids": "u32 [tokens]",
+            "places": "u32 [tokens], each token's row, counted from the first of its text",
+            "rows": "u32 [rows], their ids, and 16 bytes more",
+            "counts": "u32 [texts], their rows",
+        },
+    ),
     "gather": (
         "target[row] = table row of ids[row]",
         {
@@ -105,16 +114,18 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
             "heads": "count",
             "d_head": "floats of a head",
             "padded_head": "d_head rounded up to 4",
+            "places": "u32 [tokens], see `distinct`, or 0 for a row a token",
         },
     ),
     "pool": (
-        "target[text] = mean over its rows of the final layer norm",
+        "target[text] = mean over its tokens of the final layer norm, which overwrites source",
         {
             "source": "f32 [rows][d_model]",
             "gamma": "f32 [d_model]",
             "beta": "f32 [d_model]",
             "target": "f32 [texts][d_model]",
             "d_model": "floats of a row",
+            "places": "u32 [tokens], see `distinct`, or 0 for a row a token",
         },
     ),
     "project": (

@@ -1,7 +1,8 @@
 """The forward pass, written once at load as a short program that the kernel runs.
 
-Shapes: rows are the tokens of all texts of a call, one after another; chunk is the number of rows
-that one `rows` group works on at a time, small enough for its buffers to stay in the cache.
+Shapes: tokens are those of all texts of a call, one after another; rows are the distinct ones of
+each text; chunk is the number of rows that one `rows` group works on at a time, small enough for
+its buffers to stay in the cache.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ TILE_ROWS = 4  # rows that quantize.c treats at a time
 class Scratch:
     """Offsets of the buffers of a call, f32 where not said otherwise.
 
-    input u32: number of texts, 3 unused, lengths [MAX_TEXTS] and, from `ids` on, ids [rows];
+    input u32: number of texts, 3 unused, lengths [MAX_TEXTS] and, from `ids` on, ids [tokens];
+    places u32 [tokens]; distinct u32 [rows + 4]; counts u32 [MAX_TEXTS];
     x [rows][d]; qkv [rows][3][heads][head];
     fresh [chunk][3][heads][head]; missing u32 [chunk]; keys u32 [REMEMBERED];
     values [REMEMBERED][3][heads][head]; mixed [rows][d]; hidden [chunk][ffn + HIDDEN_GAP];
@@ -41,6 +43,9 @@ class Scratch:
 
     input: int
     ids: int
+    places: int
+    distinct: int
+    counts: int
     x: int
     qkv: int
     fresh: int
@@ -76,6 +81,9 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
     return Scratch(
         input=source,
         ids=source + 4 * ids_at,
+        places=layout.place(4 * rows),
+        distinct=layout.place(4 * (rows + 4)),
+        counts=layout.place(4 * MAX_TEXTS),
         x=layout.place(4 * rows * d),
         qkv=layout.place(4 * rows * qkv),
         fresh=layout.place(4 * CHUNK_ROWS * qkv),
@@ -90,7 +98,7 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
         bounds=layout.place(8 * CHUNK_ROWS),
         narrow=layout.place(32 * widest),
         wide=layout.place(64 * widest),
-        attention=layout.place(4 * (head * keys + 16 * keys + 16 * head)),
+        attention=layout.place(4 * ((head + round_up(head, 8) + 16) * keys + 16 * head)),
         pooled=layout.place(4 * MAX_TEXTS * d),
         out=layout.place(4 * MAX_TEXTS * padded_output),
     )
@@ -155,7 +163,7 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
     def first_qkv(layer: Layer) -> None:
         """As qkv(), but only for tokens whose rows are not remembered."""
         memory = {
-            "ids": at.ids,
+            "ids": at.distinct,
             "keys": at.keys,
             "values": at.values,
             "slots": REMEMBERED,
@@ -185,6 +193,7 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
                 heads=header.n_heads,
                 d_head=header.d_head,
                 padded_head=padded_head(header),
+                places=at.places,
             )
         )
 
@@ -198,9 +207,10 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             product(layer.down, at.x, _ops.MODE_ADD),
         )
 
+    program.append(_ops.distinct(ids=at.ids, places=at.places, rows=at.distinct, counts=at.counts))
     program.append(
         _ops.gather(
-            ids=at.ids,
+            ids=at.distinct,
             table=weights.table,
             row_scale=weights.row_scale,
             target=at.x,
@@ -220,6 +230,7 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             beta=weights.ln_final.beta,
             target=at.pooled,
             d_model=d,
+            places=at.places,
         )
     )
     program.append(

@@ -3,8 +3,9 @@
     text ─► chunks between white space ─► words (_normalize.py) ─► longest pieces of the vocabulary
 
 Special tokens written in the text are found before anything else is done to it. A chunk's ids
-depend on the chunk alone, so recent chunks are remembered. Longer texts are read window by window,
-and no further than the ids that fit.
+depend on the chunk alone, so recent chunks are remembered. In printable ASCII the words are what a
+regular expression finds, and most are pieces. Longer texts are read window by window, and no
+further than the ids that fit.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ MIN_MAX_LENGTH = 3
 WINDOW = 1024
 
 _CHUNKS = re.compile(f"[^{_unicode.SPACES}]+")
+# Words of lower-case printable ASCII: letters and digits, or one sign.
+_PLAIN_WORDS = re.compile("[0-9a-z]+|[^ ]")
 # Compiled when first used, and then kept by `re`: most texts have no bracket.
 _SPECIAL = "(" + "|".join(map(re.escape, SPECIAL_TOKENS)) + ")"
 _SPECIAL_LENGTH = max(map(len, SPECIAL_TOKENS))
@@ -140,6 +143,9 @@ class Tokenizer:
 
     def _add_chunks(self, ids: list[int], text: str) -> None:
         """Of a text of at most WINDOW characters, or of the chunks of a longer one."""
+        if text.isascii() and text.isprintable() and "[" not in text:
+            self._add_plain(ids, text)
+            return
         enough = self.max_length
         recall = self._recent.get
         for chunk in _CHUNKS.findall(text):
@@ -147,6 +153,20 @@ class Tokenizer:
             ids += self._chunk(chunk) if pieces is None else pieces
             if len(ids) >= enough:
                 return
+
+    def _add_plain(self, ids: list[int], text: str) -> None:
+        """Of printable ASCII without a bracket: with no call of Python code for a usual word."""
+        found = _PLAIN_WORDS.findall(text.lower())
+        whole = list(map(self._first.get, found))
+        if None not in whole:
+            ids += whole  # type: ignore[arg-type]
+            return
+        recall = self._recent.get
+        for word, piece in zip(found, whole, strict=True):
+            if piece is None:
+                ids += recall(word) or self._chunk(word)
+            else:
+                ids.append(piece)
 
     def _add_windows(self, ids: list[int], text: str) -> None:
         position = 0

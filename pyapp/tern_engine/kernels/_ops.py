@@ -9,6 +9,24 @@ MODE_ADD = 1
 MODE_GELU = 2
 
 
+def distinct(
+    *,
+    ids: int,
+    places: int,
+    rows: int,
+    counts: int,
+) -> list[int]:
+    """A row for each distinct token of a text; instructions after it work on these rows."""
+    return [
+        1,
+        ids,
+        places,
+        rows,
+        counts,
+        *[0] * 11,
+    ]
+
+
 def gather(
     *,
     ids: int,
@@ -21,7 +39,7 @@ def gather(
 ) -> list[int]:
     """Target[row] = table row of ids[row]."""
     return [
-        1,
+        2,
         ids,
         table,
         row_scale,
@@ -40,7 +58,7 @@ def rows(
 ) -> list[int]:
     """Run the next `count` instructions over at most `chunk` rows at a time."""
     return [
-        2,
+        3,
         count,
         chunk,
         *[0] * 13,
@@ -59,7 +77,7 @@ def recall(
 ) -> list[int]:
     """Target[row] = the remembered row of ids[row]; the group goes on with the other rows."""
     return [
-        3,
+        4,
         ids,
         keys,
         values,
@@ -84,7 +102,7 @@ def remember(
 ) -> list[int]:
     """Put rows computed after a `recall` in their places and in the slots of their ids."""
     return [
-        4,
+        5,
         ids,
         keys,
         values,
@@ -114,7 +132,7 @@ def quantize(
 ) -> list[int]:
     """Layer norm where gamma is given, then the norm and 8-bit rounding of a BitLinear input."""
     return [
-        5,
+        6,
         source,
         stride,
         source_local,
@@ -151,7 +169,7 @@ def product(
 ) -> list[int]:
     """Target = (codes W^T + bias) / (s_w s_x), stored, added, or through GELU."""
     return [
-        6,
+        7,
         codes,
         inverse_scale,
         bounds,
@@ -179,17 +197,19 @@ def attend(
     heads: int,
     d_head: int,
     padded_head: int,
+    places: int,
 ) -> list[int]:
     """Attention within each text."""
     return [
-        7,
+        8,
         qkv,
         target,
         scratch,
         heads,
         d_head,
         padded_head,
-        *[0] * 9,
+        places,
+        *[0] * 8,
     ]
 
 
@@ -200,16 +220,18 @@ def pool(
     beta: int,
     target: int,
     d_model: int,
+    places: int,
 ) -> list[int]:
-    """Target[text] = mean over its rows of the final layer norm."""
+    """Target[text] = mean over its tokens of the final layer norm, which overwrites source."""
     return [
-        8,
+        9,
         source,
         gamma,
         beta,
         target,
         d_model,
-        *[0] * 10,
+        places,
+        *[0] * 9,
     ]
 
 
@@ -224,7 +246,7 @@ def project(
 ) -> list[int]:
     """Target = unit length of (source W + bias)."""
     return [
-        9,
+        10,
         source,
         weights,
         bias,

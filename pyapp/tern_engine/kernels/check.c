@@ -19,6 +19,15 @@ INLINE int aligned(const struct limits *l, uint32_t offset, uint64_t size) {
     return offset % 16 == 0 && inside(l, offset, size);
 }
 
+static int distinct_fits(const struct distinct_operands *o, const struct limits *l) {
+    return aligned(l, o->ids, 4 * l->rows) && aligned(l, o->places, 4 * l->rows) &&
+           aligned(l, o->rows, 4 * l->rows + 16) && aligned(l, o->counts, 4 * l->texts);
+}
+
+static int places_fit(uint32_t places, const struct limits *l) {
+    return places == 0 || aligned(l, places, 4 * l->rows);
+}
+
 static int gather_fits(const struct gather_operands *o, const struct limits *l) {
     return aligned(l, o->ids, 4 * l->rows) &&
            inside(l, o->table, (uint64_t)o->vocab * o->row_bytes) &&
@@ -66,17 +75,19 @@ static int product_fits(const struct product_operands *o, const struct limits *l
 
 static int attend_fits(const struct attend_operands *o, const struct limits *l) {
     uint64_t width = (uint64_t)o->heads * o->padded_head, keys = (l->longest + 7) / 8 * 8;
-    uint64_t scratch = 4 * (o->padded_head * keys + 16 * keys + 16ull * o->padded_head);
+    uint64_t values = (o->padded_head + 7) / 8 * 8ull;
+    uint64_t scratch = 4 * ((o->padded_head + values + 16) * keys + 16ull * o->padded_head);
     return o->d_head && o->padded_head % 4 == 0 && o->padded_head >= o->d_head &&
            aligned(l, o->qkv, 12 * l->rows * width) &&
            aligned(l, o->target, 4 * l->rows * o->heads * o->d_head) &&
-           aligned(l, o->scratch, scratch);
+           aligned(l, o->scratch, scratch) && places_fit(o->places, l);
 }
 
 static int pool_fits(const struct pool_operands *o, const struct limits *l) {
     uint64_t row = 4ull * o->d_model;
     return aligned(l, o->source, l->rows * row) && aligned(l, o->gamma, row) &&
-           aligned(l, o->beta, row) && aligned(l, o->target, l->texts * row);
+           aligned(l, o->beta, row) && aligned(l, o->target, l->texts * row) &&
+           places_fit(o->places, l);
 }
 
 static int project_fits(const struct project_operands *o, const struct limits *l) {
@@ -101,6 +112,7 @@ int32_t check_program(uint32_t program, uint32_t count, uint32_t rows, uint32_t 
         int fits = 0;
         if (by_row != (grouped > 0)) return (int32_t)at;
         switch (op) {
+            case OP_DISTINCT: fits = distinct_fits(operands, &l); break;
             case OP_GATHER: fits = gather_fits(operands, &l); break;
             case OP_RECALL: fits = recall_fits(operands, &l); break;
             case OP_REMEMBER: fits = remember_fits(operands, &l); break;

@@ -5,19 +5,28 @@
 
 #define INSTRUCTION_WORDS 16
 
-#define OP_GATHER 1
-#define OP_ROWS 2
-#define OP_RECALL 3
-#define OP_REMEMBER 4
-#define OP_QUANTIZE 5
-#define OP_PRODUCT 6
-#define OP_ATTEND 7
-#define OP_POOL 8
-#define OP_PROJECT 9
+#define OP_DISTINCT 1
+#define OP_GATHER 2
+#define OP_ROWS 3
+#define OP_RECALL 4
+#define OP_REMEMBER 5
+#define OP_QUANTIZE 6
+#define OP_PRODUCT 7
+#define OP_ATTEND 8
+#define OP_POOL 9
+#define OP_PROJECT 10
 
 #define MODE_STORE 0
 #define MODE_ADD 1
 #define MODE_GELU 2
+
+// a row for each distinct token of a text; instructions after it work on these rows
+struct distinct_operands {
+    uint32_t ids;  // u32 [tokens]
+    uint32_t places;  // u32 [tokens], each token's row, counted from the first of its text
+    uint32_t rows;  // u32 [rows], their ids, and 16 bytes more
+    uint32_t counts;  // u32 [texts], their rows
+};
 
 // target[row] = table row of ids[row]
 struct gather_operands {
@@ -102,15 +111,17 @@ struct attend_operands {
     uint32_t heads;  // count
     uint32_t d_head;  // floats of a head
     uint32_t padded_head;  // d_head rounded up to 4
+    uint32_t places;  // u32 [tokens], see `distinct`, or 0 for a row a token
 };
 
-// target[text] = mean over its rows of the final layer norm
+// target[text] = mean over its tokens of the final layer norm, which overwrites source
 struct pool_operands {
     uint32_t source;  // f32 [rows][d_model]
     uint32_t gamma;  // f32 [d_model]
     uint32_t beta;  // f32 [d_model]
     uint32_t target;  // f32 [texts][d_model]
     uint32_t d_model;  // floats of a row
+    uint32_t places;  // u32 [tokens], see `distinct`, or 0 for a row a token
 };
 
 // target = unit length of (source W + bias)

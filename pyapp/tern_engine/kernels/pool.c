@@ -14,22 +14,32 @@ static void multiply_panels(const struct project_operands *o, uint32_t texts) {
 
 #ifndef TERN_SCALAR
 
-// target [text][d_model] = mean over the text's rows of LN(source; gamma, beta).
-void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
-    float *target = floats(o->target) + index * o->d_model;
-    for (uint32_t k = 0; k < o->d_model; k += 4) STORE(target + k, ZERO);
+// out = the mean over the text's tokens of `vectors` vectors of their rows, each sum in their order.
+INLINE void mean(const float *rows, uint32_t stride, const uint32_t *places, uint32_t tokens,
+                 float *out, const int vectors) {
+    vec sum[4] = {ZERO, ZERO, ZERO, ZERO}, count = SPLAT((float)tokens);
+    for (uint32_t token = 0; token < tokens; token++) {
+        const float *x = rows + place_of(places, token) * stride;
+        UNROLL for (int j = 0; j < vectors; j++) sum[j] = ADD(sum[j], LOAD(x + 4 * j));
+    }
+    UNROLL for (int j = 0; j < vectors; j++) STORE(out + 4 * j, wasm_f32x4_div(sum[j], count));
+}
+
+// target [text][d_model] = mean over the text's tokens of LN(source; gamma, beta), which is left in
+// source.
+void op_pool(const struct pool_operands *o, struct text text, uint32_t index) {
+    const uint32_t d = o->d_model, *places = places_of(o->places, text);
+    float *rows = floats(o->source) + text.first_row * d, *target = floats(o->target) + index * d;
     for (uint32_t row = 0; row < text.rows; row++) {
-        const float *x = floats(o->source) + (text.first + row) * o->d_model;
-        struct moments m = row_moments(x, o->d_model, row_sum(x, o->d_model));
-        for (uint32_t k = 0; k < o->d_model; k += 4) {
-            vec normed = affine_norm(LOAD(x + k), m, floats(o->gamma) + k, floats(o->beta) + k);
-            STORE(target + k, ADD(LOAD(target + k), normed));
+        float *x = rows + row * d;
+        struct moments m = row_moments(x, d, row_sum(x, d));
+        for (uint32_t k = 0; k < d; k += 4) {
+            STORE(x + k, affine_norm(LOAD(x + k), m, floats(o->gamma) + k, floats(o->beta) + k));
         }
     }
-    vec count = SPLAT((float)text.rows);
-    for (uint32_t k = 0; k < o->d_model; k += 4) {
-        STORE(target + k, wasm_f32x4_div(LOAD(target + k), count));
-    }
+    uint32_t k = 0;
+    for (; k + 16 <= d; k += 16) mean(rows + k, d, places, text.tokens, target + k, 4);
+    for (; k < d; k += 4) mean(rows + k, d, places, text.tokens, target + k, 1);
 }
 
 // target [text][padded] = normalize(source weights + bias); weights of the outputs past output_dim
@@ -54,17 +64,19 @@ void op_project(const struct project_operands *o, uint32_t texts) {
 
 #else
 
-void op_pool(const struct pool_operands *o, struct span text, uint32_t index) {
+void op_pool(const struct pool_operands *o, struct text text, uint32_t index) {
+    const uint32_t *places = places_of(o->places, text);
     float *target = floats(o->target) + index * o->d_model;
     for (uint32_t k = 0; k < o->d_model; k++) target[k] = 0.0f;
-    for (uint32_t row = 0; row < text.rows; row++) {
-        const float *x = floats(o->source) + (text.first + row) * o->d_model;
+    for (uint32_t token = 0; token < text.tokens; token++) {
+        uint32_t row = text.first_row + place_of(places, token);
+        const float *x = floats(o->source) + row * o->d_model;
         struct moments m = row_moments(x, o->d_model, row_sum(x, o->d_model));
         for (uint32_t k = 0; k < o->d_model; k++) {
             target[k] += (x[k] - m.mean) * m.scale * floats(o->gamma)[k] + floats(o->beta)[k];
         }
     }
-    for (uint32_t k = 0; k < o->d_model; k++) target[k] /= (float)text.rows;
+    for (uint32_t k = 0; k < o->d_model; k++) target[k] /= (float)text.tokens;
 }
 
 void op_project(const struct project_operands *o, uint32_t texts) {

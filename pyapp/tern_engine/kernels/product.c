@@ -17,9 +17,8 @@ int16_t sum_table[GROUPS][ENTRIES][LANES] __attribute__((aligned(64)));
 #ifndef TERN_SCALAR
 
 // (sum + bias) / (weight scale * activation scale)
-INLINE vec rescale(const struct product_operands *o, vec sum, uint32_t n, vec inverse_activation) {
-    vec v = ADD(wasm_f32x4_convert_i32x4(sum), LOAD(floats(o->bias) + n));
-    return MUL(v, MUL(LOAD(floats(o->inverse_weight) + n), inverse_activation));
+INLINE vec rescale(vec sum, vec bias, vec inverse_weight, vec inverse_activation) {
+    return MUL(ADD(wasm_f32x4_convert_i32x4(sum), bias), MUL(inverse_weight, inverse_activation));
 }
 
 // Functions of their own, for their loops to have all registers.
@@ -65,57 +64,45 @@ INLINE void panel_rows(const struct product_operands *o, uint32_t row, float *ou
         else panel_sums_1(x, weights, o->columns, block, sums);
         uint32_t width = minimum(PANEL * panels, o->outputs - n);
         for (int i = 0; i < rows; i++) {
-            float *values = (float *)sums + i * PANEL * panels, *to = out + i * o->stride + n;
+            const int32_t *sum = sums + i * PANEL * panels;
+            float *to = out + i * o->stride + n;
             vec inverse = SPLAT(inverse_scale[i]);
             for (uint32_t k = 0; k < width; k += 4) {
-                STORE(values + k, rescale(o, LOAD(values + k), n + k, inverse));
-            }
-            if (mode == MODE_GELU) {
-                for (uint32_t k = 0; k < width; k += 4 * VECTORS) gelu(values + k);
-            }
-            for (uint32_t k = 0; k < width; k += 4) {
-                vec v = LOAD(values + k);
+                vec v = rescale(LOAD(sum + k), LOAD(floats(o->bias) + n + k),
+                                LOAD(floats(o->inverse_weight) + n + k), inverse);
                 STORE(to + k, mode == MODE_ADD ? ADD(v, LOAD(to + k)) : v);
             }
         }
     }
 }
 
-// Eight lanes from `lane` on of four outputs from n on, as rows.
-INLINE void finish_lanes(const struct product_operands *o, uint32_t lane, uint32_t n, int has_wide,
-                         const float *inverse_scale, float *out, uint32_t rows, const int halves, const int mode) {
-    const int lanes = 8 * halves;
-    const int16_t *narrow = shorts(o->narrow) + n * lanes + lane;
+// Eight lanes of four outputs, out of narrow [outputs][lanes], as up to eight rows. `wide`, where there
+// are sums in it, is the same place of wide [outputs][lanes].
+INLINE void finish_lanes(const struct product_operands *o, const int16_t *narrow,
+                         const int32_t *wide, uint32_t n, const float *inverse_scale, float *out,
+                         uint32_t rows, const int lanes, const int mode) {
     vec a = LOAD(narrow), b = LOAD(narrow + lanes);
     vec c = LOAD(narrow + 2 * lanes), d = LOAD(narrow + 3 * lanes);
+    vec bias = LOAD(floats(o->bias) + n), weight = LOAD(floats(o->inverse_weight) + n);
     vec ab[2] = {wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
                  wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)};
     vec cd[2] = {wasm_i16x8_shuffle(c, d, 0, 8, 1, 9, 2, 10, 3, 11),
                  wasm_i16x8_shuffle(c, d, 4, 12, 5, 13, 6, 14, 7, 15)};
-    int32_t sums[8][4] __attribute__((aligned(16)));
-    UNROLL for (int row = 0; row < 8; row += 2) {
+    UNROLL for (uint32_t row = 0; row < 8; row++) {
         vec pair = row / 2 % 2 ? wasm_i32x4_shuffle(ab[row / 4], cd[row / 4], 2, 6, 3, 7)
                                : wasm_i32x4_shuffle(ab[row / 4], cd[row / 4], 0, 4, 1, 5);
-        STORE(sums[row], wasm_i32x4_extend_low_i16x8(pair));
-        STORE(sums[row + 1], wasm_i32x4_extend_high_i16x8(pair));
-    }
-    if (has_wide) {
-        const int32_t *wide = ints(o->wide) + n * lanes + lane;
-        for (int row = 0; row < 8; row++, wide++) {
-            for (int i = 0; i < 4; i++) sums[row][i] += wide[i * lanes];
+        vec sum = row % 2 ? wasm_i32x4_extend_high_i16x8(pair) : wasm_i32x4_extend_low_i16x8(pair);
+        if (row < rows) {
+            if (wide) {
+                const int32_t *more = wide + row;
+                sum = wasm_i32x4_add(sum, wasm_i32x4_make(more[0], more[lanes], more[2 * lanes],
+                                                          more[3 * lanes]));
+            }
+            vec inverse = wasm_v128_load32_splat(inverse_scale + row);
+            vec v = rescale(sum, bias, weight, inverse);
+            STORE(out, mode == MODE_ADD ? ADD(v, LOAD(out)) : v);
+            out += o->stride;
         }
-    }
-    float *values = (float *)sums[0];
-    UNROLL for (int row = 0; row < 8; row++) {
-        vec inverse = wasm_v128_load32_splat(inverse_scale + row);
-        STORE(values + 4 * row, rescale(o, LOAD(values + 4 * row), n, inverse));
-    }
-    if (mode == MODE_GELU) {
-        UNROLL for (int row = 0; row < 8; row += VECTORS) gelu(values + 4 * row);
-    }
-    for (uint32_t row = 0; row < rows; row++, values += 4, out += o->stride) {
-        vec v = LOAD(values);
-        STORE(out + n, mode == MODE_ADD ? ADD(v, LOAD(out + n)) : v);
     }
 }
 
@@ -128,12 +115,14 @@ INLINE void table_rows(const struct product_operands *o, uint32_t row, uint32_t 
     if (halves == 2) table_sums_16(o, x, span);
     else table_sums_8(o, x, span);
     const float *inverse_scale = floats(o->inverse_scale) + row;
-    int has_wide = span < o->columns;
-    for (uint32_t n = 0; n < o->outputs; n += 4) {
-        finish_lanes(o, 0, n, has_wide, inverse_scale, out, minimum(rows, 8), halves, mode);
-        if (halves == 2 && rows > 8) {
-            finish_lanes(o, 8, n, has_wide, inverse_scale + 8, out + 8 * o->stride, rows - 8,
-                         2, mode);
+    const int lanes = 8 * halves;
+    for (uint32_t first = 0; first < rows; first += 8) {
+        const int16_t *narrow = shorts(o->narrow) + first;
+        const int32_t *wide = span < o->columns ? ints(o->wide) + first : NULL;
+        for (uint32_t n = 0; n < o->outputs; n += 4, narrow += 4 * lanes) {
+            finish_lanes(o, narrow, wide, n, inverse_scale + first, out + first * o->stride + n,
+                         rows - first, lanes, mode);
+            if (wide) wide += 4 * lanes;
         }
     }
 }
@@ -157,11 +146,21 @@ INLINE void product(const struct product_operands *o, struct span span, const in
     }
 }
 
+// After the product: done output by output, it would not fill the processor's pipes.
+static void gelu_rows(const struct product_operands *o, struct span span) {
+    float *out = floats(o->target) + (o->target_local ? 0 : span.first * o->stride);
+    for (uint32_t row = 0; row < span.rows; row++, out += o->stride) {
+        uint32_t n = 0;
+        for (; n + 4 * GELU_VECTORS <= o->outputs; n += 4 * GELU_VECTORS) gelu(out + n, GELU_VECTORS);
+        for (; n < o->outputs; n += 4) gelu(out + n, 1);
+    }
+}
+
 void op_product(const struct product_operands *o, struct span span) {
     switch (o->mode) {
         case MODE_STORE: product(o, span, MODE_STORE); break;
         case MODE_ADD: product(o, span, MODE_ADD); break;
-        case MODE_GELU: product(o, span, MODE_GELU); break;
+        case MODE_GELU: product(o, span, MODE_STORE); gelu_rows(o, span); break;
     }
 }
 

@@ -3,12 +3,13 @@
 #include "table.h"
 #include "tern.h"
 
+uint32_t op_distinct(const struct distinct_operands *o, const uint32_t *lengths, uint32_t texts);
 uint32_t op_recall(const struct recall_operands *o, struct span span);
 void op_remember(const struct remember_operands *o, struct span span);
 void op_quantize(const struct quantize_operands *o, struct span span);
 void op_product(const struct product_operands *o, struct span span);
-void op_attend(const struct attend_operands *o, struct span text);
-void op_pool(const struct pool_operands *o, struct span text, uint32_t index);
+void op_attend(const struct attend_operands *o, struct text text);
+void op_pool(const struct pool_operands *o, struct text text, uint32_t index);
 void op_project(const struct project_operands *o, uint32_t texts);
 
 static void op_gather(const struct gather_operands *o, uint32_t rows) {
@@ -33,14 +34,20 @@ static void run_rows(const uint32_t *instruction, uint32_t count, struct span sp
 // Embeds `texts` texts: their ids stand one after another, lengths[i] of them for text i.
 EXPORT(run)
 void run(uint32_t program, uint32_t count, uint32_t texts, uint32_t lengths) {
-    const uint32_t *length = (const uint32_t *)ints(lengths);
-    uint32_t total = 0;
+    const uint32_t *length = (const uint32_t *)ints(lengths), *rows = length;
+    uint32_t total = 0;  // rows of all texts: a row a token, or fewer after OP_DISTINCT
     for (uint32_t i = 0; i < texts; i++) total += length[i];
 
     const uint32_t *instruction = (const uint32_t *)ints(program);
     for (uint32_t at = 0; at < count; at++, instruction += INSTRUCTION_WORDS) {
         const void *operands = instruction + 1;
         switch (instruction[0]) {
+            case OP_DISTINCT: {
+                const struct distinct_operands *o = operands;
+                total = op_distinct(o, length, texts);
+                rows = (const uint32_t *)ints(o->counts);
+                break;
+            }
             case OP_GATHER: op_gather(operands, total); break;
             case OP_ROWS: {
                 const struct rows_operands *o = operands;
@@ -54,11 +61,14 @@ void run(uint32_t program, uint32_t count, uint32_t texts, uint32_t lengths) {
             }
             case OP_ATTEND:
             case OP_POOL: {
-                struct span text = {0, 0};
-                for (uint32_t i = 0; i < texts; i++, text.first += text.rows) {
-                    text.rows = length[i];
+                struct text text = {0, 0, 0, 0};
+                for (uint32_t i = 0; i < texts; i++) {
+                    text.tokens = length[i];
+                    text.rows = rows[i];
                     if (instruction[0] == OP_ATTEND) op_attend(operands, text);
                     else op_pool(operands, text, i);
+                    text.first_token += text.tokens;
+                    text.first_row += text.rows;
                 }
                 break;
             }

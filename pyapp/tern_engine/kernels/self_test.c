@@ -4,7 +4,7 @@
 
 void op_quantize(const struct quantize_operands *o, struct span span);
 void op_product(const struct product_operands *o, struct span span);
-void op_attend(const struct attend_operands *o, struct span text);
+void op_attend(const struct attend_operands *o, struct text text);
 void pack_panels(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
                  uint32_t padded_columns, uint32_t first, uint32_t group, uint32_t padded_group);
 void clear_indexes(uint32_t target, uint32_t outputs, uint32_t padded_columns);
@@ -29,7 +29,7 @@ static struct {
     struct bounds bounds[TILED_ROWS];
     float inverse_weight[OUTPUTS];
     float bias[OUTPUTS];
-    float scratch[8 * TILED_ROWS + 16 * TILED_ROWS + 16 * 8];
+    float scratch[2 * 8 * TILED_ROWS + 16 * 8 + 16 * TILED_ROWS];
     // What is hashed.
     float y[ROWS][OUTPUTS];
     float mixed[ROWS][16];
@@ -81,7 +81,7 @@ EXPORT(self_test) uint32_t self_test(void) {
     struct span span = {0, ROWS};
     op_quantize(&quantize, span);
     op_product(&product, span);
-    op_attend(&attend, span);
+    op_attend(&attend, (struct text){0, ROWS, 0, ROWS});
 
     uint32_t hash = 2166136261u;  // FNV-1a
     const uint8_t *end = (const uint8_t *)(&data + 1);

@@ -19,6 +19,14 @@ struct span {
     uint32_t rows;
 };
 
+// One text: its tokens among those of the call, and its rows, one for each distinct token.
+struct text {
+    uint32_t first_token;
+    uint32_t tokens;
+    uint32_t first_row;
+    uint32_t rows;
+};
+
 // What a row of quantized activations allows product.c to do.
 #define LONG_BLOCK 128
 #define SHORT_BLOCK 32
@@ -36,6 +44,13 @@ INLINE float *floats(uint32_t offset) { return (float *)(uintptr_t)offset; }
 INLINE int32_t *ints(uint32_t offset) { return (int32_t *)(uintptr_t)offset; }
 INLINE int16_t *shorts(uint32_t offset) { return (int16_t *)(uintptr_t)offset; }
 INLINE struct bounds *bounds(uint32_t offset) { return (struct bounds *)(uintptr_t)offset; }
+// Rows of a text's tokens, counted from its first row; NULL where each token has a row of its own.
+INLINE const uint32_t *places_of(uint32_t places, struct text text) {
+    return places ? (const uint32_t *)ints(places) + text.first_token : NULL;
+}
+INLINE uint32_t place_of(const uint32_t *places, uint32_t token) {
+    return places ? places[token] : token;
+}
 INLINE uint8_t *bytes(uint32_t offset) { return (uint8_t *)(uintptr_t)offset; }
 
 #define PROJECT_PANEL 24  // outputs of the projection that lie together: WIDE vectors of matmul.c

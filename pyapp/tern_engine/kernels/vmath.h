@@ -5,20 +5,24 @@
 
 #ifndef TERN_SCALAR
 
-// exp and GELU treat VECTORS vectors at a time, in place, and their loops over coefficients (highest
+// exp and GELU treat several vectors at a time, in place, and their loops over coefficients (highest
 // degree first) are not unrolled: so the polynomials advance side by side, where otherwise each would
 // wait for its own last step.
 #define VECTORS 4
+#define GELU_VECTORS 7  // as many as have registers
 #define BY_COEFFICIENTS _Pragma("clang loop unroll(disable)")
 
 static const float exp_p[5] = {1.381461276e-03f, 8.368710056e-03f, 4.166838899e-02f,
                                1.666652113e-01f, 4.999999404e-01f};
 
-// exp(x) for x <= 0, relative error 1e-7; exactly 0 below -87.
-INLINE void exp_nonpositive(float *x) {
+// x = exp(x - top) for x <= top, relative error 1e-7; exactly 0 below -87. The vectors are `stride`
+// floats apart.
+INLINE void exp_below(float *x, const uint32_t stride, vec top) {
     vec power[VECTORS], r[VECTORS], p[VECTORS];
     UNROLL for (int i = 0; i < VECTORS; i++) {
-        vec v = wasm_f32x4_pmax(SPLAT(-87.0f), LOAD(x + 4 * i));
+        vec v = SUB(LOAD(x + i * stride), top);
+        STORE(x + i * stride, v);
+        v = wasm_f32x4_pmax(SPLAT(-87.0f), v);
         // n = x / ln 2, rounded; ln 2 in two parts: the first has few bits, so n times it is exact.
         vec sum = ADD(MUL(v, SPLAT(1.442695041f)), SPLAT(ROUNDING)), n = SUB(sum, SPLAT(ROUNDING));
         r[i] = SUB(SUB(v, MUL(n, SPLAT(0.693359375f))), MUL(n, SPLAT(-2.121944400e-4f)));
@@ -31,9 +35,9 @@ INLINE void exp_nonpositive(float *x) {
         UNROLL for (int i = 0; i < VECTORS; i++) p[i] = ADD(MUL(p[i], r[i]), c);
     }
     UNROLL for (int i = 0; i < VECTORS; i++) {
-        vec keep = wasm_f32x4_ge(LOAD(x + 4 * i), SPLAT(-87.0f));
+        vec keep = wasm_f32x4_ge(LOAD(x + i * stride), SPLAT(-87.0f));
         vec e = ADD(ADD(MUL(p[i], MUL(r[i], r[i])), r[i]), SPLAT(1.0f));
-        STORE(x + 4 * i, wasm_v128_and(MUL(e, power[i]), keep));
+        STORE(x + i * stride, wasm_v128_and(MUL(e, power[i]), keep));
     }
 }
 
@@ -42,17 +46,17 @@ static const float gelu_q[9] = {3.270873776e-06f,  -1.924388744e-05f, 1.11778848
                                 1.059927235e-04f,  1.094650128e-03f,  9.345669299e-03f,
                                 4.885452613e-02f,  1.087561324e-01f,  1.090507984e+00f};
 
-INLINE void gelu(float *x) {
-    vec t[VECTORS], q[VECTORS];
-    UNROLL for (int i = 0; i < VECTORS; i++) {
+INLINE void gelu(float *x, const int vectors) {
+    vec t[GELU_VECTORS], q[GELU_VECTORS];
+    UNROLL for (int i = 0; i < vectors; i++) {
         t[i] = wasm_f32x4_abs(LOAD(x + 4 * i));
         q[i] = SPLAT(gelu_q[0]);
     }
     BY_COEFFICIENTS for (int k = 1; k < 9; k++) {
         vec c = wasm_v128_load32_splat(gelu_q + k);
-        UNROLL for (int i = 0; i < VECTORS; i++) q[i] = ADD(MUL(q[i], t[i]), c);
+        UNROLL for (int i = 0; i < vectors; i++) q[i] = ADD(MUL(q[i], t[i]), c);
     }
-    UNROLL for (int i = 0; i < VECTORS; i++) {
+    UNROLL for (int i = 0; i < vectors; i++) {
         vec p = MUL(q[i], q[i]);
         p = MUL(p, p);
         p = MUL(p, p);
