@@ -97,6 +97,30 @@ def test_typing_finds_what_is_meant_and_never_holds_up_the_page(demo: Page) -> N
         assert title in words(demo).all_inner_texts()[:3]
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_start_never_holds_up_the_page(
+    browser: Browser, site: Site, size: dict[str, Any]
+) -> None:
+    """From navigation to the first results by meaning, and to the map of all passages."""
+    with browser.new_context(**size) as context:
+        page = context.new_page()
+        with traced(page) as tasks:
+            page.goto(f"{site.url}demo/")
+            field(page).press_sequentially(QUERY)
+            wait_until_ready(page)
+            expect(page.locator("#results")).to_have_attribute("data-mode", "meaning")
+            expect(page.locator("#results .best").first).to_be_visible()
+        assert tasks["count"] > 200
+        assert tasks["longest"] < LONGEST_TASK
+        page.goto("about:blank")
+        with traced(page) as tasks:
+            page.goto(f"{site.url}demo/#view=map&q={QUERY.replace(' ', '+')}")
+            wait_until_ready(page)
+            expect(page.locator("#map-here")).to_contain_text(BEST)
+        assert tasks["count"] > 100
+        assert tasks["longest"] < LONGEST_TASK
+
+
 def test_a_result_shows_its_source_the_best_sentence_and_the_words_in_common(demo: Page) -> None:
     search(demo, QUERY)
     row = demo.locator("#results li").first
@@ -238,7 +262,7 @@ def test_a_link_finds_the_same_again(page: Page, site: Site) -> None:
     expect(button).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == link
     expect(button).to_have_text("Copy link")
-    page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }")
     button.click()
     expect(button).to_have_text("The address bar has it")
     page.get_by_text("Meaning", exact=True).click()

@@ -18,10 +18,16 @@ export class MapView {
   #handlers;
   /** @type {Item[]} */
   #items = [];
-  /** @type {Float32Array} */
+  /** @type {Float32Array} x and y of each, 0…1 */
   #points = new Float32Array(0);
-  /** @type {Map<string, number>} */
-  #groups = new Map();
+  /** @type {Float32Array} the same in CSS pixels of the canvas */
+  #places = new Float32Array(0);
+  /** @type {number[][]} the items of each group */
+  #groups = [];
+  #width = 0;
+  #height = 0;
+  /** @type {HTMLCanvasElement | null} all points; null where they have to be drawn anew */
+  #picture = null;
   /** @type {{x: number, y: number} | null} */
   #query = null;
   /** @type {Set<number>} */
@@ -46,7 +52,10 @@ export class MapView {
     });
     canvas.addEventListener("keydown", (event) => this.#key(event));
     new ResizeObserver(() => this.resize()).observe(canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#draw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.#picture = null;
+      this.#draw();
+    });
   }
 
   /**
@@ -57,9 +66,12 @@ export class MapView {
   setPoints(items, points, groups) {
     this.#items = items;
     this.#points = points;
-    this.#groups = new Map(groups.map((group, i) => [group, i]));
+    const numbers = new Map(groups.map((group, i) => [group, i]));
+    this.#groups = groups.map(() => []);
+    items.forEach(({ group }, i) => this.#groups[/** @type {number} */ (numbers.get(group))].push(i));
     this.#query = null;
     this.#near.clear();
+    this.#place();
     this.#point(-1);
     this.#draw();
   }
@@ -78,59 +90,82 @@ export class MapView {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     const ratio = devicePixelRatio || 1;
-    if (width === 0) return;
-    if (this.#canvas.width !== Math.round(width * ratio) || this.#canvas.height !== Math.round(height * ratio)) {
-      this.#canvas.width = Math.round(width * ratio);
-      this.#canvas.height = Math.round(height * ratio);
-    }
+    const pixels = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (width === 0 || (this.#width === width && this.#height === height && this.#canvas.width === pixels[0])) return;
+    [this.#width, this.#height] = [width, height];
+    [this.#canvas.width, this.#canvas.height] = pixels;
+    this.#place();
     this.#draw();
   }
 
-  /**
-   * @param {number} x
-   * @param {number} y
-   * @returns {[number, number]} in CSS pixels
-   */
-  #pixel(x, y) {
-    const { clientWidth: width, clientHeight: height } = this.#canvas;
-    return [PADDING + x * (width - 2 * PADDING), PADDING + y * (height - 2 * PADDING)];
+  /** To be called when points or size have changed. */
+  #place() {
+    this.#places = this.#points.map((value, i) => this.#pixels(value, i % 2 === 0 ? this.#width : this.#height));
+    this.#picture = null;
   }
 
-  /** @param {number} i */
+  /**
+   * @param {number} share 0…1
+   * @param {number} extent the canvas's width or height
+   */
+  #pixels(share, extent) {
+    return PADDING + share * (extent - 2 * PADDING);
+  }
+
+  /**
+   * @param {number} i
+   * @returns {[x: number, y: number]} in CSS pixels
+   */
   #pixelOf(i) {
-    return this.#pixel(this.#points[2 * i], this.#points[2 * i + 1]);
+    return [this.#places[2 * i], this.#places[2 * i + 1]];
+  }
+
+  get #dotSize() {
+    return this.#items.length > 800 ? 2 : 4;
+  }
+
+  /** All points as a picture: thousands of them are drawn once, and not for each move of the pointer. */
+  #drawPoints() {
+    const picture = document.createElement("canvas");
+    [picture.width, picture.height] = [this.#canvas.width, this.#canvas.height];
+    const context = /** @type {CanvasRenderingContext2D} */ (picture.getContext("2d"));
+    const ratio = this.#canvas.width / this.#width;
+    context.scale(ratio, ratio);
+    const light = getComputedStyle(this.#canvas).getPropertyValue("--dot-light").trim() || "0.62";
+    const size = this.#dotSize;
+    this.#groups.forEach((rows, group) => {
+      context.fillStyle = colorOf(group, this.#groups.length).replace(/var\([^)]*\)/, light);
+      context.beginPath();
+      for (const i of rows) {
+        const [x, y] = this.#pixelOf(i);
+        context.moveTo(x + size, y);
+        context.arc(x, y, size, 0, 2 * Math.PI);
+      }
+      context.fill();
+    });
+    return picture;
   }
 
   #draw() {
     const context = this.#canvas.getContext("2d");
-    if (context === null || this.#canvas.clientWidth === 0) return;
-    const ratio = devicePixelRatio || 1;
+    if (context === null || this.#width === 0) return;
     const style = getComputedStyle(this.#canvas);
     const [ink, accent, paper] = ["--ink", "--accent", "--raised"].map((name) => style.getPropertyValue(name));
-    const light = style.getPropertyValue("--dot-light").trim() || "0.62";
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, this.#canvas.clientWidth, this.#canvas.clientHeight);
-    const size = this.#items.length > 800 ? 2 : 4;
-    for (const [group, index] of this.#groups) {
-      context.fillStyle = colorOf(index, this.#groups.size).replace(/var\([^)]*\)/, light);
-      context.globalAlpha = this.#query === null ? 0.8 : 0.45;
-      context.beginPath();
-      this.#items.forEach((item, i) => {
-        if (item.group !== group) return;
-        const [x, y] = this.#pixelOf(i);
-        context.moveTo(x + size, y);
-        context.arc(x, y, size, 0, 2 * Math.PI);
-      });
-      context.fill();
-    }
+    this.#picture ??= this.#drawPoints();
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
+    context.globalAlpha = this.#query === null ? 0.8 : 0.45;
+    context.drawImage(this.#picture, 0, 0);
     context.globalAlpha = 1;
+    const ratio = this.#canvas.width / this.#width;
+    context.scale(ratio, ratio);
     if (this.#query !== null) this.#drawQuery(context, this.#query, { accent, ink, paper });
     if (this.#at !== -1) {
       const [x, y] = this.#pixelOf(this.#at);
       context.strokeStyle = ink;
       context.lineWidth = 2;
       context.beginPath();
-      context.arc(x, y, size + 4, 0, 2 * Math.PI);
+      context.arc(x, y, this.#dotSize + 4, 0, 2 * Math.PI);
       context.stroke();
     }
   }
@@ -141,7 +176,7 @@ export class MapView {
    * @param {{accent: string, ink: string, paper: string}} colors
    */
   #drawQuery(context, place, { accent, ink, paper }) {
-    const [x, y] = this.#pixel(place.x, place.y);
+    const [x, y] = [this.#pixels(place.x, this.#width), this.#pixels(place.y, this.#height)];
     context.strokeStyle = context.fillStyle = accent;
     context.lineWidth = 1;
     context.beginPath();
@@ -165,7 +200,7 @@ export class MapView {
       context.fillStyle = accent;
       context.fill();
       const name = shortened(this.#items[i].title);
-      const box = placeFor(left, top, context.measureText(name).width, this.#canvas.clientWidth, taken);
+      const box = placeFor(left, top, context.measureText(name).width, this.#width, taken);
       if (box === null) continue; // the line below the map has all names
       taken.push(box);
       context.strokeStyle = paper;
@@ -183,8 +218,7 @@ export class MapView {
   #nearest(left, top) {
     let [best, distance] = [-1, REACH];
     for (let i = 0; i < this.#items.length; i++) {
-      const [x, y] = this.#pixelOf(i);
-      const apart = Math.hypot(x - left, y - top);
+      const apart = Math.hypot(this.#places[2 * i] - left, this.#places[2 * i + 1] - top);
       if (apart < distance) [best, distance] = [i, apart];
     }
     return best;
@@ -198,7 +232,7 @@ export class MapView {
     if (i !== -1) {
       const [x, y] = this.#pixelOf(i);
       this.#tip.textContent = this.#items[i].title;
-      this.#tip.style.left = `${Math.min(Math.max(x, 60), this.#canvas.clientWidth - 60)}px`;
+      this.#tip.style.left = `${Math.min(Math.max(x, 60), this.#width - 60)}px`;
       this.#tip.style.top = `${y}px`;
     }
     this.#canvas.style.cursor = i === -1 ? "" : "pointer";
