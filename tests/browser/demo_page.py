@@ -58,8 +58,8 @@ def first_with(page: Page, text: str) -> None:
 
 @contextmanager
 def traced(page: Page) -> Iterator[dict[str, float]]:
-    """Fills what it gives with the longest task of the page's main thread meanwhile and their sum, in
-    ms of its own CPU time, and their count: that it had to wait for a busy machine does not count.
+    """Fills what it gives with the longest task of the page's main thread meanwhile, and their sum
+    and count. In ms of its own CPU time: that it had to wait for a busy machine does not count.
     """
     figures: dict[str, float] = {}
     browser = page.context.browser
