@@ -14,8 +14,15 @@ import numpy as np
 import pytest
 import tern_engine
 from tern_engine import Engine, TernError
+from tern_engine.build import find_build
 from tern_engine.encoder import MAX_TEXTS
-from tern_engine.errors import DisposedError, InvalidInputError, KernelSelfTestError
+from tern_engine.engine import own_tokenizer
+from tern_engine.errors import (
+    DisposedError,
+    InvalidInputError,
+    KernelSelfTestError,
+    ModelChecksumError,
+)
 from tern_engine.kernels import _ops, self_test
 
 from tests.support.texts import random_texts
@@ -140,6 +147,26 @@ def test_model_argument(tmp_path: Path, engine: Engine) -> None:
         Engine.load(tmp_path / "absent.bin")
     with pytest.raises(InvalidInputError, match="model is int"):
         Engine.load(7)  # type: ignore[arg-type]
+
+
+def test_a_model_is_hashed_unless_its_hash_was_checked(engine: Engine) -> None:
+    """The one hash that saves it is that of the build's own model."""
+    build = find_build()
+    changed = bytearray((ROOT / "assets/model-int4.bin").read_bytes())
+    changed[-1] ^= 1
+    for sha256 in ("", hashlib.sha256(changed).hexdigest()):
+        with pytest.raises(ModelChecksumError):
+            Engine(build, changed, sha256=sha256)
+    trusted = Engine(build, changed, sha256=engine.fingerprint)
+    assert trusted.fingerprint == engine.fingerprint
+    assert bytes(trusted.embed("a text")) == bytes(engine.embed("a text"))
+
+
+def test_engines_share_the_vocabulary_only() -> None:
+    one, other = Engine.load().tokenizer, own_tokenizer()
+    assert one._first is other._first
+    one.max_length = 7
+    assert other.max_length == 128
 
 
 def test_vectors_belong_to_the_caller(engine: Engine) -> None:

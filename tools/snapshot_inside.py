@@ -1,4 +1,5 @@
-"""The part of snapshot.mjs that runs inside Pyodide: imports all that a page can come to need.
+"""The part of snapshot.mjs that runs inside Pyodide: imports all that a page can come to need, and
+makes what every engine shares.
 
 A page that goes on from the snapshot has the engine's package beside it, but no standard library.
 """
@@ -27,3 +28,4 @@ with zipfile.ZipFile(package) as archive:
 for name in [f"encodings.{encoding}" for encoding in ENCODINGS] + [*AT_AN_ERROR, *engine]:
     if name not in OTHER_HOSTS:
         importlib.import_module(name)
+importlib.import_module("tern_engine.engine").own_tokenizer()

@@ -20,6 +20,7 @@ import { Engine, bridgeError } from "./engine.js";
  * @typedef {object} ModelParts
  * @property {WebAssembly.Module} kernels
  * @property {Uint8Array} model
+ * @property {string} [sha256] of the model, where it was checked
  */
 
 /**
@@ -39,9 +40,9 @@ export async function startPython({ script, source, ...parts }, host) {
  * @returns {Engine}
  * @throws {import("./errors.js").TernError} MODEL_…, KERNEL_SELF_TEST
  */
-export function startEngine(python, { model, kernels }) {
+export function startEngine(python, { model, kernels, sha256 = "" }) {
   const module = python.pyimport("tern_engine._js");
-  const bridge = module.create(model, kernels);
+  const bridge = module.create(model, kernels, sha256);
   module.destroy();
   if (bridge.error_code !== "") {
     const error = bridgeError(bridge);

@@ -68,7 +68,7 @@ export async function start(target, signal, report, host) {
   const rest = Promise.all([
     get(own.kernels).then(compileKernels),
     modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
-  ]).then(([kernels, model]) => ({ kernels, model }));
+  ]).then(([kernels, model]) => ({ kernels, model, sha256: modelFile?.sha256 }));
   Promise.all(downloads).then(
     () => progress.enter("starting"),
     () => {}, // `python` or `rest` fails of the same

@@ -25,12 +25,12 @@ class Bridge:
     error_message = ""
     truncated = False
 
-    def __init__(self, model: Any, kernel_module: Any) -> None:
+    def __init__(self, model: Any, kernel_module: Any, sha256: str) -> None:
         self._engine: Engine | None = None
 
         def load() -> int:
             source = None if model is None else js.Uint8Array.new(model)
-            engine = Engine(find_build(), source, kernel_module)
+            engine = Engine(find_build(), source, kernel_module, sha256)
             self.dim = engine.dim
             self.max_seq_len = engine.max_seq_len
             self.fingerprint = engine.fingerprint
@@ -117,6 +117,7 @@ class Bridge:
         return -1
 
 
-def create(model: Any = None, kernel_module: Any = None) -> Bridge:
-    """A bridge; look at its error_code first. `model` is a Uint8Array or ArrayBuffer, or None."""
-    return Bridge(model, kernel_module)
+def create(model: Any = None, kernel_module: Any = None, sha256: str = "") -> Bridge:
+    """A bridge; look at its error_code first. `model` is a Uint8Array or ArrayBuffer, or None;
+    `sha256` its SHA-256 in hex, where the caller has checked that, else ""."""
+    return Bridge(model, kernel_module, sha256)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -31,6 +32,7 @@ def find_build() -> Build:
     return build
 
 
+@cache
 def installed_build() -> Build | None:
     """The one build present, None in a checkout that was not built, BuildConflictError at several.
 

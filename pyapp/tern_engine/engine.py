@@ -6,6 +6,7 @@ import json
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -32,6 +33,15 @@ def _numpy() -> Any:
     return numpy
 
 
+@cache
+def own_tokenizer() -> Tokenizer:
+    """With the build's vocabulary. Engines take copies of it, which share its dictionaries.
+
+    A snapshot of an interpreter has it in it: making it takes longer than the rest of a load.
+    """
+    return Tokenizer.from_vocab(read_data("vocab.txt").decode())
+
+
 class Engine:
     """One model in one kernel. Make it with Engine.load(); several may live side by side.
 
@@ -39,16 +49,27 @@ class Engine:
     from: unpickled, it is another engine with the same model.
     """
 
-    def __init__(self, build: Build, model: Any, kernel_module: Any = None) -> None:
+    def __init__(
+        self, build: Build, model: Any, kernel_module: Any = None, sha256: str = ""
+    ) -> None:
+        """sha256: of the whole model, hex, where the caller has checked it. The build's own
+        model is then not hashed once more."""
         self._lock = Lock()
         self._disposed = False
         self._build = build
         self._origin = _lasting(model)
-        self.tokenizer = Tokenizer.from_vocab(read_data("vocab.txt").decode())
+        self.tokenizer = copy(own_tokenizer())
         self._kernel = open_kernel(kernel_module)
         source, nbytes, first = _open_source(model)
         self._model, layout = load_model(
-            self._kernel, source, nbytes, first, build.embedding, self.tokenizer.vocab_size
+            self._kernel,
+            source,
+            nbytes,
+            first,
+            build.embedding,
+            self.tokenizer.vocab_size,
+            # The build has checked what its own model says of itself (tools/payload.py).
+            known=sha256 if sha256 == build.model_sha256 else "",
         )
         self.tokenizer.max_length = self._model.header.max_seq_len
         self._encoder = Encoder(self._kernel, self._model, layout)

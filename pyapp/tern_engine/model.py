@@ -97,13 +97,20 @@ def padded_head(header: Header) -> int:
 
 
 def load_model(
-    kernel: Kernel, source: Any, nbytes: int, first: bytes, build: str, vocab_size: int
+    kernel: Kernel,
+    source: Any,
+    nbytes: int,
+    first: bytes,
+    build: str,
+    vocab_size: int,
+    known: str = "",
 ) -> tuple[Model, Layout]:
     """Check a model, copy it into kernel memory and prepare its weights.
 
     source   the whole file: a bytes-like object, or a JS typed array on Pyodide
     nbytes   its length
     first    its first HEADER_BYTES bytes (fewer when it is shorter)
+    known    its fingerprint, where that and its checksum were checked already
     Returns the model, and the layout with everything after it still free.
     Raises a ModelError, in the order of errors.py; nothing is allocated before the length fits.
     """
@@ -113,7 +120,7 @@ def load_model(
     weights = _place_weights(header, layout, base)
     kernel.reserve(layout.end)
     kernel.write(base, source)
-    fingerprint = _check_checksum(kernel, base, nbytes)
+    fingerprint = known or _check_checksum(kernel, base, nbytes)
     parts = {section.name: section for section in sections(header)}
     _check_codes(kernel, base, parts)
     _check_values(kernel, base, parts)

@@ -34,6 +34,7 @@ test("a load fetches each file once and hands model and kernel to Python", async
   assert.deepEqual(paths, ["/manifest.json", ...Object.keys(CONTENT).map((n) => `/files/${n}`)].sort());
   assert.deepEqual(Buffer.from(host.created[0].model), CONTENT.model);
   assert.ok(host.created[0].kernels instanceof WebAssembly.Module);
+  assert.equal(host.created[0].sha256, sha256(CONTENT.model)); // which was checked
 });
 
 test("progress counts bytes over all files, and ends ready", async () => {
@@ -72,7 +73,8 @@ test("a model of the caller's own: bytes as they are, or fetched from a URL, unc
   await load({ ...options, model: new Uint8Array(own).buffer });
   await load({ ...options, model: `${server.url}own.bin` });
   await load({ ...options, model: new URL("own.bin", server.url) });
-  for (const { model } of host.created) {
+  for (const { model, sha256 } of host.created) {
+    assert.equal(sha256, "");
     assert.equal(model.constructor, Uint8Array);
     assert.deepEqual(Buffer.from(model), own);
   }

@@ -100,8 +100,8 @@ export function fakeHost(overrides = {}) {
       return {
         pyimport: () => ({
           destroy() {},
-          create(model, kernels) {
-            host.created.push({ model, kernels });
+          create(model, kernels, sha256) {
+            host.created.push({ model, kernels, sha256 });
             const bridge = fakeBridge(host.bridge);
             host.bridges.push(bridge);
             return bridge;
