@@ -66,9 +66,13 @@ class Bridge:
             for group in engine._groups(ids):
                 engine._run(group)
                 floats = js.Float32Array.new(self.memory.buffer, self._out, len(group) * stride)
-                for i in range(len(group)):
-                    out.set(floats.subarray(i * stride, i * stride + self.dim), at)
-                    at += self.dim
+                if stride == self.dim:
+                    out.set(floats, at)
+                else:
+                    for i in range(len(group)):
+                        row = floats.subarray(i * stride, i * stride + self.dim)
+                        out.set(row, at + i * self.dim)
+                at += len(group) * self.dim
             return 0
 
         return int(self._guard(run))
