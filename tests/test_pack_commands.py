@@ -81,7 +81,7 @@ def test_commands_refuse_with_a_message(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["pack", str(npz), str(model), "--n-heads", "4", "--max-seq-len", "16"]) == 0
     model.write_bytes(model.read_bytes()[:-1])
     assert main(["unpack", str(model)]) == 3
-    assert "tern-engine: file length is" in capsys.readouterr().err
+    assert f"tern-engine: {model}: file length is" in capsys.readouterr().err
     assert main(["convert", str(tmp_path / "none.bin"), str(model), "--embedding", "int8"]) == 4
     assert "none.bin" in capsys.readouterr().err
 

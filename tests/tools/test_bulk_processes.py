@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -111,7 +112,7 @@ def test_a_part_that_ends_its_workers(
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         pytest.raises(WorkerFailedError, match="a part ended several workers"),
     ):
-        run_bulk(source, tmp_path / "out", workers=2)
+        run_bulk(source, tmp_path / "out", workers=2, rows_per_part=3000)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["_manifest.json"]
 
 
@@ -119,13 +120,13 @@ def test_a_part_that_ends_its_workers(
 def test_a_full_disk(source: Path, tmp_path: Path, workers: int) -> None:
     """Files of at most 100 KiB stand in for it: the shell's ulimit counts in KiB."""
     line = [sys.executable, "-m", "tern_tools", "bulk", str(source), str(tmp_path / "out")]
-    line += ["--workers", str(workers)]
+    line += ["--workers", str(workers), "--rows-per-part", "3000"]
     script = 'ulimit -f 100 && exec "$@"'
     done = subprocess.run(
         ["bash", "-c", script, "bash", *line], env=ENVIRONMENT, capture_output=True, text=True
     )
-    assert done.returncode == 4
-    assert done.stderr.count("\n") == 1 and "part-00000.parquet: File too large" in done.stderr
+    assert done.returncode == 4 and done.stderr.count("\n") == 1
+    assert re.search(r"part-0000[01]\.parquet: File too large", done.stderr)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["_manifest.json"]
 
 
@@ -145,15 +146,16 @@ def test_without_dask(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a", "b"]}), tmp_path / "few.parquet")
     script = "import sys; sys.modules['distributed'] = None\n"
     script += "from tern_tools.cli import main; main()"
-    for workers, code in (("2", 2), ("1", 0)):
-        out = str(tmp_path / f"without-{workers}")
+    for workers, rows, code in (("2", "1", 2), ("1", "1", 0), ("2", "2", 0)):
+        out = str(tmp_path / f"without-{workers}-{rows}")
         done = subprocess.run(
             [sys.executable, "-c", script, "bulk", "few.parquet", out, "--workers", workers,
-             "--rows-per-part", "1"],
+             "--rows-per-part", rows],
             cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == code
         assert (code == 0) != ("pip install 'tern-tools[bulk]'" in done.stderr)
+        assert Path(out).exists() == (code == 0)
         assert done.stderr.count("\n") == 1
 
 

@@ -82,7 +82,8 @@ def run_bulk(
     keep           the columns that are written beside it, by default all
     rows_per_part  rows of a file at most, and what a lost worker loses at most
     model          a .bin instead of the build's own
-    workers        processes on this machine, by default one a CPU; 1 works in this process
+    workers        processes on this machine, by default one a CPU; this process alone does what is
+                   one part, or one worker's
     scheduler      address of a Dask scheduler, instead of `workers`; its workers have tern_tools,
                    the same engine build, and source and out under the same paths
     on_progress    gets rows done and of all, as parts end
@@ -114,19 +115,23 @@ def run_bulk(
     )
     parts = cut_parts(inputs, rows_per_part)
     manifest = make_manifest(inputs, job, rows_per_part)
-    if not check_manifest(folder, manifest):
+    begun = check_manifest(folder, manifest)
+    waiting = [part for part in parts if not is_made(folder / part.name, part)]
+    alone = scheduler is None and min(count, len(waiting)) <= 1
+    if waiting and not alone:
+        _check_dask()
+    if not begun:
         folder.mkdir(parents=True, exist_ok=True)
         with whole_file(folder / MANIFEST) as file:
             file.write(canonical_json(manifest, "manifest").encode())
-
-    waiting = [part for part in parts if not is_made(folder / part.name, part)]
     total = sum(part.stop - part.start for part in parts)
     done = total - sum(part.stop - part.start for part in waiting)
     start = time.perf_counter()
     if on_progress is not None:
         on_progress(done, total)
     if waiting:
-        for rows in _made(job, waiting, count, scheduler):
+        made = (make_part(job, part) for part in waiting)
+        for rows in made if alone else _made(job, waiting, count, scheduler):
             done += rows
             if on_progress is not None:
                 on_progress(done, total)
@@ -139,10 +144,7 @@ def run_bulk(
 
 
 def _made(job: Job, parts: list[Part], workers: int, scheduler: str | None) -> Iterator[int]:
-    """Make the parts, and give the rows of each as it ends."""
-    if scheduler is None and workers == 1:
-        yield from (make_part(job, part) for part in parts)
-        return
+    """Make the parts on workers, and give the rows of each as it ends."""
     try:
         with _client(min(workers, len(parts)), scheduler) as client:
             yield from _made_by(client, job, parts)
@@ -186,14 +188,9 @@ def _made_by(client: Any, job: Job, parts: list[Part]) -> Iterator[int]:
 @contextmanager
 def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
     """A client of the scheduler at an address, or of workers of this machine."""
-    try:
-        import dask
-        from distributed import Client, LocalCluster
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "several processes need Dask: pip install 'tern-tools[bulk]', or take one worker",
-            name="distributed",
-        ) from error
+    import dask
+    from distributed import Client, LocalCluster
+
     if scheduler is not None:
         with Client(scheduler) as client:
             yield client
@@ -212,6 +209,17 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
         Client(cluster) as client,
     ):
         yield client
+
+
+def _check_dask() -> None:
+    """ModuleNotFoundError where it is not installed, before anything is written."""
+    try:
+        import distributed  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "several processes need Dask: pip install 'tern-tools[bulk]', or take one worker",
+            name="distributed",
+        ) from error
 
 
 def _remove_left(folder: Path) -> None:

@@ -41,6 +41,12 @@ class _PipeClosed(Exception):
 class Commands(click.Group):
     """A group that tells a closed pipe from other failures."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except BrokenPipeError:  # of --help
+            raise _PipeClosed from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             result = super().invoke(ctx)

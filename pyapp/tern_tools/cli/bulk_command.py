@@ -56,22 +56,24 @@ def bulk(
 
     bar = Progress("bulk", progress)
     try:
-        summary = run_bulk(
-            source,
-            out,
-            column=column,
-            output=output_column,
-            keep=keep or None,
-            rows_per_part=rows_per_part or ROWS_PER_PART,
-            model=model,
-            workers=workers,
-            scheduler=scheduler,
-            on_progress=bar,
-        )
+        with options.named(model):
+            summary = run_bulk(
+                source,
+                out,
+                column=column,
+                output=output_column,
+                keep=keep or None,
+                rows_per_part=rows_per_part or ROWS_PER_PART,
+                model=model,
+                workers=workers,
+                scheduler=scheduler,
+                on_progress=bar,
+            )
     finally:
         bar.end()
     if as_json:
         print_json(asdict(summary))
     else:
-        parts = f"{summary.parts:,} files, {summary.made:,} of them made"
-        note(f"{summary.rows:,} rows in {parts} in {summary.seconds:.1f} s")
+        files = f"{summary.parts:,} file{'s' * (summary.parts != 1)}"
+        made = f"{summary.made:,} of them made in {summary.seconds:.1f} s"
+        note(f"{summary.rows:,} rows in {files}, {made}")

@@ -88,7 +88,8 @@ def _records(source: str, form: str, column: str, output_format: str) -> Iterato
 @contextmanager
 def _engine(model: str | None, threads: int, output: str | None) -> Iterator[BatchEngine]:
     """An engine, or one for each thread; with what was kept beside the output, if that is given."""
-    engine: BatchEngine = Engine.load(model) if threads == 1 else EnginePool(threads, model)
+    with options.named(model):
+        engine: BatchEngine = Engine.load(model) if threads == 1 else EnginePool(threads, model)
     if output is None:
         yield engine
         return

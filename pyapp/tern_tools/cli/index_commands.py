@@ -50,12 +50,12 @@ def index(
 ) -> None:
     """Write the search index of SOURCE, which the browser's search.js loads.
 
-    SOURCE is a folder of text files, or a file of documents: JSON Lines or CSV with the members
-    text and, as they are there, id, title, source (others become meta), or a text a line.
+    SOURCE is a folder of text files, or a file of documents: JSON Lines, CSV or Parquet with the
+    members text and, as they are there, id, title, source (others become meta), or a text a line.
     """
-    documents = _documents(source, patterns, form, column)
+    documents, skipped = _documents(source, patterns, form, column)
     found = SearchIndex(
-        Engine.load(model), vectors=vectors or "float32", passage_tokens=passage_tokens
+        options.load_engine(model), vectors=vectors or "float32", passage_tokens=passage_tokens
     )
     bar = Progress("index", progress)
     try:
@@ -65,6 +65,7 @@ def index(
     data = found.save()
     with open_output(output) as file:
         file.write(data)
+    _note_skipped(skipped)
     counts = {"documents": len(found), "passages": found.passage_count, "bytes": len(data)}
     if as_json:
         print_json({**counts, "fingerprint": found.fingerprint})
@@ -98,11 +99,9 @@ def search(
     The index is kept in a file; the next search embeds only what changed since.
     """
     documents, skipped = read_folder(Path(folder), patterns)
-    if skipped:
-        note(f"passed over {skipped} files that are no UTF-8 text of up to 16 MB")
     path = Path(kept) if kept else Path(folder, KEPT_INDEX)
     old = path.read_bytes() if path.exists() else None
-    found = _load(Engine.load(model), old, path, vectors, is_ours=kept is None)
+    found = _load(options.load_engine(model), old, path, vectors, is_ours=kept is None)
     bar = Progress("index", progress)
     try:
         found.sync(documents, on_progress=bar)
@@ -111,6 +110,7 @@ def search(
     data = found.save()
     if data != old:
         _keep(path, data, required=kept is not None)
+    _note_skipped(skipped)
     results = found.query(query, k)
     for result in results:
         _show(folder, result, as_json)
@@ -169,14 +169,18 @@ def _show(folder: str, result: Result, as_json: bool) -> None:
 
 def _documents(
     source: str, patterns: Sequence[str], form: str | None, column: str
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], int]:
+    """The documents of a folder or file, and how many files were passed over."""
     if Path(source).is_dir():
-        documents, skipped = read_folder(Path(source), patterns)
-        if skipped:
-            note(f"passed over {skipped} files that are no UTF-8 text of up to 16 MB")
-        return documents
+        return read_folder(Path(source), patterns)
     records = read_records(source, form)
-    return [_document(record, column, number) for number, record in enumerate(records, 1)]
+    return [_document(record, column, number) for number, record in enumerate(records, 1)], 0
+
+
+def _note_skipped(count: int) -> None:
+    if count:
+        files = "a file that is" if count == 1 else f"{count:,} files that are"
+        note(f"passed over {files} no UTF-8 text of up to 16 MiB")
 
 
 def _document(record: Record, column: str, number: int) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def pack(
 @options.as_json
 def convert(source: str, model: str, embedding: str, notes: tuple[str, ...], as_json: bool) -> None:
     """The .bin SOURCE to the .bin MODEL of another table format, with a .json beside it."""
-    data = converted(Path(source).read_bytes(), embedding)
+    with options.named(source):
+        data = converted(Path(source).read_bytes(), embedding)
     _write(model, data, "tern-engine convert", source, notes, as_json)
 
 
@@ -80,7 +81,8 @@ def convert(source: str, model: str, embedding: str, notes: tuple[str, ...], as_
 def unpack(model: str, out: str | None, as_json: bool) -> None:
     """Check the .bin MODEL, and say what is in it."""
     data = Path(model).read_bytes()
-    unpacked = UnpackedModel.from_bytes(data)
+    with options.named(model):
+        unpacked = UnpackedModel.from_bytes(data)
     if out is not None:
         with whole_file(Path(out)) as file:
             np.savez(file, allow_pickle=False, **unpacked.tensors)
@@ -122,9 +124,10 @@ def verify(
     if not given:
         raise InvalidInputError(field=texts, found="an empty file", expected="a text a line")
     package = None if engine is None else Path(engine)
-    if package is None and find_engine is not None:
-        package = find_engine(UnpackedModel.from_file(model).header.embedding_format)
-    found = compared(Path(model), given, package)
+    with options.named(model):
+        if package is None and find_engine is not None:
+            package = find_engine(UnpackedModel.from_file(model).header.embedding_format)
+        found = compared(Path(model), given, package)
     if as_json:
         print_json({**asdict(found), "within_tolerance": found.within_tolerance})
     else:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
+from tern_engine import Engine
+from tern_engine.errors import PREFIX, ModelError
 
 from .inputs import FORMATS
 
@@ -23,3 +28,20 @@ vectors = click.option(
 patterns = click.option(
     "--glob", "patterns", multiple=True, metavar="PATTERN", help="Only these files; repeatable."
 )
+
+
+@contextmanager
+def named(model: str | None) -> Iterator[None]:
+    """A ModelError in here says which file it is about; None is the build's own."""
+    try:
+        yield
+    except ModelError as error:
+        if model is None:
+            raise
+        raise type(error)(f"{model}: {str(error).removeprefix(PREFIX)}") from None
+
+
+def load_engine(model: str | None) -> Engine:
+    """Engine.load, with errors that name the file."""
+    with named(model):
+        return Engine.load(model)

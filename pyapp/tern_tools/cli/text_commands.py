@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tern_engine import Engine
 from tern_engine.errors import InvalidInputError
 
 import tern_tools
@@ -25,7 +24,7 @@ from .outputs import print_json
 @options.as_json
 def tokenize(texts: tuple[str, ...], model: str | None, as_json: bool) -> None:
     """Token ids of each TEXT, or of each line of stdin."""
-    engine = Engine.load(model)
+    engine = options.load_engine(model)
     for text in texts or _stdin_lines():
         ids = engine.tokenize(text)
         if as_json:
@@ -41,7 +40,7 @@ def tokenize(texts: tuple[str, ...], model: str | None, as_json: bool) -> None:
 @options.as_json
 def similarity(one: str, other: str, model: str | None, as_json: bool) -> None:
     """The cosine of two texts, -1 to 1."""
-    vectors = Engine.load(model).embed_batch([one, other])
+    vectors = options.load_engine(model).embed_batch([one, other])
     score = tern_tools.similarity(*vectors)
     if as_json:
         print_json({"similarity": score})
@@ -70,7 +69,7 @@ def classify(
     if bool(labels) == (examples is not None):
         raise click.UsageError("expected either --label or --examples")
     known = list(labels) if examples is None else _read_examples(examples)
-    engine = Engine.load(model)
+    engine = options.load_engine(model)
     for text in texts or _stdin_lines():
         hits = tern_tools.classify(engine, text, known, threshold=threshold)
         if as_json:
@@ -84,7 +83,7 @@ def classify(
 @options.as_json
 def info(model: str | None, as_json: bool) -> None:
     """What is installed: the build, its model, its fingerprint."""
-    summary = json.loads(Engine.load(model).config_summary())
+    summary = json.loads(options.load_engine(model).config_summary())
     summary["tern_tools"] = tern_tools.__version__
     if as_json:
         print_json(summary)
