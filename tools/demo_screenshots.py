@@ -113,7 +113,9 @@ def small(png: bytes) -> bytes:
     """The picture with 256 colours."""
     out = io.BytesIO()
     picture = Image.open(io.BytesIO(png)).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    # Small areas keep their colours (coverage), and so do large ones (k-means).
+    few = picture.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+    few.save(out, "PNG", optimize=True)
     return out.getvalue()
 
 

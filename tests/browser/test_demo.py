@@ -121,6 +121,30 @@ def test_the_start_never_holds_up_the_page(
         assert tasks["longest"] < LONGEST_TASK
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_nothing_jumps_while_the_engine_loads(
+    browser: Browser, site: Site, size: dict[str, Any]
+) -> None:
+    """What is under a finger stays there."""
+    with browser.new_context(**size) as context:
+        page = context.new_page()
+        page.goto(f"{site.url}demo/")
+        wait_until_ready(page)
+        page.wait_for_timeout(200)
+        shifts = page.evaluate(
+            """() => new Promise((resolve) => {
+                const observer = new PerformanceObserver((list) => {
+                    resolve(list.getEntries().map(({value, sources}) => [
+                        value, sources.map(({node}) => node?.id || String(node?.textContent)),
+                    ]));
+                });
+                observer.observe({type: "layout-shift", buffered: true});
+                setTimeout(resolve, 500, []);
+            })"""
+        )
+        assert sum(value for value, _ in shifts) < 0.02, shifts
+
+
 def test_a_result_shows_its_source_the_best_sentence_and_the_words_in_common(demo: Page) -> None:
     search(demo, QUERY)
     row = demo.locator("#results li").first

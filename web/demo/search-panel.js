@@ -3,14 +3,6 @@ import { latestWins } from "./client.js";
 import { debounced, find, make, number } from "./dom.js";
 import { showHits, showSentences, summary } from "./results.js";
 
-const EXAMPLES = [
-  "an instrument with black and white keys",
-  "she discovered radium",
-  "mountain that erupts lava",
-  "a wall to keep out invaders",
-  "heart attack symptoms",
-  "frozen dessert made from milk",
-];
 const LIMIT = 24;
 const PAUSE_MS = 60; // between a keystroke and its search
 const HEADINGS = { meaning: "Nearest in meaning", keyword: "With these words", hybrid: "By meaning and by words" };
@@ -34,10 +26,8 @@ export class SearchPanel {
       (answer) => this.#show(answer),
       (failure) => this.#fail(failure),
     );
-    for (const example of EXAMPLES) {
-      const button = make("button", { type: "button", textContent: example });
-      button.addEventListener("click", () => this.lookUp(example));
-      find("examples").append(make("li", {}, button));
+    for (const button of find("examples").querySelectorAll("button")) {
+      button.addEventListener("click", () => this.lookUp(button.textContent));
     }
     this.#listen();
     this.groupsChanged();
