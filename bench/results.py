@@ -59,12 +59,14 @@ def _arithmetic(found: Findings) -> str:
     return (
         f"The SIMD peak of this machine, as WebAssembly reaches it, is {found.peak:.0f} GMAC/s: "
         "`i32x4.dot_i16x8` on registers alone (obvious/peak.c). The engine's figures are those of "
-        "whole texts, tokenizer and Python included: multiply-adds of the ternary products and of "
-        "attention, divided by the time. They can exceed the peak, because two ternary weights "
-        "share a 16-bit lane, and from 7 tokens on tables replace products (ARCHITECTURE.md). "
-        "A table serves 16 rows whether they are used or not, which is why 12 tokens cost nearly "
-        "what 16 do; at 128 tokens a thirteenth of the multiply-adds is attention's, in floats (at "
-        "d 256), which are slower.\n\n" + report.table(header_cells, lines)
+        "whole texts, tokenizer and Python included: the multiply-adds that the ternary products "
+        "and attention of so many tokens take, divided by the time. They can exceed the peak, "
+        "because two ternary weights share a 16-bit lane, from 7 rows on tables replace products, "
+        "and equal tokens of a text are computed once: of 128 tokens of these texts, some 91 "
+        "(ARCHITECTURE.md). A table serves 8 or 16 rows whether they are used or not, which is why "
+        "12 tokens cost nearly what 16 do; at 128 tokens a thirteenth of the multiply-adds is "
+        "attention's, in floats (at d 256), which are slower.\n\n"
+        + report.table(header_cells, lines)
     )
 
 

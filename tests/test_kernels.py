@@ -161,18 +161,12 @@ def test_product_is_exact_at_the_corner(bench: Bench, sign: int, columns: int, r
 
 
 def test_recall_and_remember(bench: Bench) -> None:
-    """Only rows whose ids are not in their slots are computed; every row ends up in its place."""
+    """Only rows whose ids are not remembered are computed; every row ends up in its place."""
     rng = np.random.default_rng(3)
-    ids = np.array([5, 6, 5 + 8, 6, 7, 5], np.uint32)  # 8 slots: 5 and 13 share one
-    table = {int(i): rng.normal(0, 1, 12).astype(np.float32) for i in ids}
-    x = np.stack([table[int(i)] for i in ids])
+    table = rng.normal(0, 1, (14, 12)).astype(np.float32)
     linear = BitLinear(bench, ternary(rng, 8, 12), 2.0, np.ones(8, np.float32))
-    plain = bench.space(4 * 6 * 8)
-    source = bench.put(x)
-    bench.run(linear.instructions(source, plain, _ops.MODE_STORE), [6])
-    expected = bench.floats(plain, 6, 8)
-
-    ids_at, keys, values = bench.put(ids), bench.put(np.zeros(8, np.uint32)), bench.space(4 * 8 * 8)
+    ids_at, source, plain = bench.space(4 * 6), bench.space(4 * 6 * 12), bench.space(4 * 6 * 8)
+    keys, values = bench.put(np.zeros(8, np.uint32)), bench.space(4 * 8 * 8)
     target, fresh, missing = bench.space(4 * 6 * 8), bench.space(4 * 32 * 8), bench.space(4 * 32)
     memory = {
         "ids": ids_at, "keys": keys, "values": values, "slots": 8,
@@ -189,17 +183,29 @@ def test_recall_and_remember(bench: Bench) -> None:
         product,
         _ops.remember(**memory, source=fresh),
     ]
-    for left in ([0, 1, 2, 3, 4, 5], [2]):  # 13 lost its slot to the last 5
+
+    def missed(*ids: int) -> list[int]:
+        """The rows that were computed, of tokens of these ids."""
+        bench.kernel.write(ids_at, np.array(ids, np.uint32).tobytes())
+        bench.kernel.write(source, table[list(ids)].tobytes())
         bench.kernel.write(target, bytes(4 * 6 * 8))
-        bench.kernel.write(missing, bytes(4 * 32))
-        bench.run(program, [6])
-        np.testing.assert_array_equal(bench.floats(target, 6, 8), expected)
-        listed = np.frombuffer(bench.kernel.read(missing, 4 * len(left)), np.uint32)
-        assert list(listed) == left
-    # 13 has the slot now, so both rows of 5 are missing.
-    bench.run(program, [6])
-    np.testing.assert_array_equal(bench.floats(target, 6, 8), expected)
-    assert list(np.frombuffer(bench.kernel.read(missing, 8), np.uint32)) == [0, 5]
+        bench.kernel.write(missing, b"\xff" * 4 * 32)
+        bench.run(linear.instructions(source, plain, _ops.MODE_STORE), [len(ids)])
+        bench.run(program, [len(ids)])
+        expected = bench.floats(plain, len(ids), 8)
+        np.testing.assert_array_equal(bench.floats(target, len(ids), 8), expected)
+        listed = np.frombuffer(bench.kernel.read(missing, 4 * len(ids)), np.uint32)
+        return [int(row) for row in listed if row != 0xFFFFFFFF]
+
+    # 8 slots: 5, 9, 13 and 1 share two of them.
+    assert missed(5, 6, 5, 9, 7, 0) == [0, 1, 2, 3, 4, 5]
+    assert missed(0, 9, 5, 7, 6) == []
+    assert missed(13, 5) == [0]  # 9 was used before 5, and goes
+    assert missed(13, 5, 13) == []
+    assert missed(9) == [0]  # 5 goes
+    assert missed(13, 9) == []
+    assert missed(5, 1, 6) == [0, 1]
+    assert missed(1, 5, 0, 6, 7) == []
 
 
 def test_gelu(bench: Bench) -> None:

@@ -17,7 +17,7 @@ from .model import Layer, Layout, Linear, Model, Norm, padded_head, round_up
 
 CHUNK_ROWS = 32
 MAX_TEXTS = 64  # texts of one call
-REMEMBERED = 1024  # tokens whose layer-1 q, k, v are kept; a power of two
+REMEMBERED = 2048  # tokens whose layer-1 q, k, v are kept; a power of two
 MIN_ROW_CAPACITY = 512  # tokens of one call, or the longest text when that is more
 # Floats between the rows of `hidden`: 16 rows 4 KB apart would all compete for the same 8 lines of
 # the first cache.

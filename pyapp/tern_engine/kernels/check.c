@@ -38,7 +38,7 @@ static int gather_fits(const struct gather_operands *o, const struct limits *l) 
 // Of a remember instruction, too: its operands begin alike.
 static int recall_fits(const struct recall_operands *o, const struct limits *l) {
     uint64_t row = 4ull * o->width;
-    return l->chunk && o->slots && (o->slots & (o->slots - 1)) == 0 && o->width % 4 == 0 &&
+    return l->chunk && o->slots > 1 && (o->slots & (o->slots - 1)) == 0 && o->width % 4 == 0 &&
            inside(l, o->ids, 4 * l->rows) && aligned(l, o->keys, 4ull * o->slots) &&
            aligned(l, o->values, o->slots * row) && aligned(l, o->target, l->rows * row) &&
            aligned(l, o->missing, 4 * l->chunk);

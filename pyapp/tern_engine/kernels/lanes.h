@@ -9,6 +9,11 @@ struct moments {
     float scale;
 };
 
+// Sum, largest and smallest float of a row.
+struct extent {
+    float sum, top, bottom;
+};
+
 #ifndef TERN_SCALAR
 
 #include <wasm_simd128.h>
@@ -69,36 +74,51 @@ INLINE float row_sum(const float *x, uint32_t n) {
     return lane_sum(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3])));
 }
 
-// Moments of a row whose sum is known, and the largest |x - mean|.
-INLINE struct moments moments_about(const float *x, uint32_t n, float sum, float *largest) {
+INLINE struct extent extent_of(vec sum, vec top, vec bottom) {
+    return (struct extent){lane_sum(sum), lane_max(top), -lane_max(wasm_f32x4_neg(bottom))};
+}
+
+// The sum is that of row_sum().
+INLINE struct extent row_extent(const float *x, uint32_t n) {
+    vec sum[4] = {ZERO, ZERO, ZERO, ZERO}, top[2], bottom[2];
+    top[0] = top[1] = bottom[0] = bottom[1] = LOAD(x);
+    uint32_t k = 0;
+    for (; k + 16 <= n; k += 16) {
+        UNROLL for (int j = 0; j < 4; j++) {
+            vec v = LOAD(x + k + 4 * j);
+            sum[j] = ADD(sum[j], v);
+            top[j % 2] = wasm_f32x4_pmax(top[j % 2], v);
+            bottom[j % 2] = wasm_f32x4_pmin(bottom[j % 2], v);
+        }
+    }
+    for (; k < n; k += 4) {
+        vec v = LOAD(x + k);
+        sum[0] = ADD(sum[0], v);
+        top[0] = wasm_f32x4_pmax(top[0], v);
+        bottom[0] = wasm_f32x4_pmin(bottom[0], v);
+    }
+    return extent_of(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3])),
+                     wasm_f32x4_pmax(top[0], top[1]), wasm_f32x4_pmin(bottom[0], bottom[1]));
+}
+
+// Moments of a row whose sum is known.
+INLINE struct moments row_moments(const float *x, uint32_t n, float sum) {
     float mean = sum / (float)n;
-    vec center = SPLAT(mean);
-    vec squares[4] = {ZERO, ZERO, ZERO, ZERO}, top[2] = {ZERO, ZERO}, bottom[2] = {ZERO, ZERO};
+    vec center = SPLAT(mean), squares[4] = {ZERO, ZERO, ZERO, ZERO};
     uint32_t k = 0;
     for (; k + 16 <= n; k += 16) {
         UNROLL for (int j = 0; j < 4; j++) {
             vec d = SUB(LOAD(x + k + 4 * j), center);
             squares[j] = ADD(squares[j], MUL(d, d));
-            top[j % 2] = wasm_f32x4_pmax(top[j % 2], d);
-            bottom[j % 2] = wasm_f32x4_pmin(bottom[j % 2], d);
         }
     }
     for (; k < n; k += 4) {
         vec d = SUB(LOAD(x + k), center);
         squares[0] = ADD(squares[0], MUL(d, d));
-        top[0] = wasm_f32x4_pmax(top[0], d);
-        bottom[0] = wasm_f32x4_pmin(bottom[0], d);
     }
     vec total = ADD(ADD(squares[0], squares[1]), ADD(squares[2], squares[3]));
-    vec below = wasm_f32x4_neg(wasm_f32x4_pmin(bottom[0], bottom[1]));
-    *largest = lane_max(wasm_f32x4_pmax(wasm_f32x4_pmax(top[0], top[1]), below));
     float variance = lane_sum(total) / (float)n;
     return (struct moments){mean, 1.0f / __builtin_sqrtf(variance + LAYER_NORM_EPS)};
-}
-
-INLINE struct moments row_moments(const float *x, uint32_t n, float sum) {
-    float largest;
-    return moments_about(x, n, sum, &largest);
 }
 
 // y = (x - mean) * scale * gamma + beta
@@ -113,6 +133,15 @@ INLINE float row_sum(const float *x, uint32_t n) {
     float sum = 0.0f;
     for (uint32_t k = 0; k < n; k++) sum += x[k];
     return sum;
+}
+
+INLINE struct extent row_extent(const float *x, uint32_t n) {
+    struct extent extent = {row_sum(x, n), x[0], x[0]};
+    for (uint32_t k = 1; k < n; k++) {
+        if (x[k] > extent.top) extent.top = x[k];
+        if (x[k] < extent.bottom) extent.bottom = x[k];
+    }
+    return extent;
 }
 
 INLINE struct moments row_moments(const float *x, uint32_t n, float sum) {

@@ -1,4 +1,4 @@
-// Float matrix product, used by attention (q k^T and p v) and by the output projection.
+// Float matrix product, for the output projection.
 #include "lanes.h"
 
 #ifndef TERN_SCALAR

@@ -14,7 +14,7 @@ static void multiply_panels(const struct project_operands *o, uint32_t texts) {
 
 #ifndef TERN_SCALAR
 
-// out = the mean over the text's tokens of `vectors` vectors of their rows, each sum in their order.
+// out = the mean over the text's tokens of `vectors` vectors of their rows, in the tokens' order.
 INLINE void mean(const float *rows, uint32_t stride, const uint32_t *places, uint32_t tokens,
                  float *out, const int vectors) {
     vec sum[4] = {ZERO, ZERO, ZERO, ZERO}, count = SPLAT((float)tokens);

@@ -76,8 +76,8 @@ INLINE void panel_rows(const struct product_operands *o, uint32_t row, float *ou
     }
 }
 
-// Eight lanes of four outputs, out of narrow [outputs][lanes], as up to eight rows. `wide`, where there
-// are sums in it, is the same place of wide [outputs][lanes].
+// Eight lanes of four outputs, out of narrow [outputs][lanes], as up to eight rows. `wide`, where
+// there are sums in it, is the same place of wide [outputs][lanes].
 INLINE void finish_lanes(const struct product_operands *o, const int16_t *narrow,
                          const int32_t *wide, uint32_t n, const float *inverse_scale, float *out,
                          uint32_t rows, const int lanes, const int mode) {
@@ -151,7 +151,9 @@ static void gelu_rows(const struct product_operands *o, struct span span) {
     float *out = floats(o->target) + (o->target_local ? 0 : span.first * o->stride);
     for (uint32_t row = 0; row < span.rows; row++, out += o->stride) {
         uint32_t n = 0;
-        for (; n + 4 * GELU_VECTORS <= o->outputs; n += 4 * GELU_VECTORS) gelu(out + n, GELU_VECTORS);
+        for (; n + 4 * GELU_VECTORS <= o->outputs; n += 4 * GELU_VECTORS) {
+            gelu(out + n, GELU_VECTORS);
+        }
         for (; n < o->outputs; n += 4) gelu(out + n, 1);
     }
 }

@@ -6,8 +6,8 @@
 #ifndef TERN_SCALAR
 
 // exp and GELU treat several vectors at a time, in place, and their loops over coefficients (highest
-// degree first) are not unrolled: so the polynomials advance side by side, where otherwise each would
-// wait for its own last step.
+// degree first) are not unrolled: so the polynomials advance side by side, where otherwise each
+// would wait for its own last step.
 #define VECTORS 4
 #define GELU_VECTORS 7  // as many as have registers
 #define BY_COEFFICIENTS _Pragma("clang loop unroll(disable)")
