@@ -200,6 +200,13 @@ def test_repr() -> None:
     assert repr(engine).endswith(" disposed>")
 
 
+def test_an_import_is_light() -> None:
+    """What takes long to import is imported by what needs it."""
+    heavy = {"numpy", "wasmtime", "tqdm", "multiprocessing", "concurrent", "asyncio", "tern_tools"}
+    done = run(f"import sys, tern_engine; print({heavy} & set(sys.modules))")
+    assert done.stdout == "set()\n", done.stderr
+
+
 def test_engines_are_freed_before_the_interpreter_ends() -> None:
     """Later, when modules are gone, wasmtime would complain on stderr."""
     script = (
