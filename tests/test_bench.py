@@ -487,6 +487,7 @@ def test_a_quick_run_measures_every_engine_on_every_host(
         "obvious-simd d 384 / tern d 384",
         "obvious-simd reaches",
         "obvious-simd, d 256, against the reference: least cosine",
+        "| chromium, demo ",
         "The Python package: import ",
         "of the time is spent outside kernels.wasm",
         "a pool of two workers",

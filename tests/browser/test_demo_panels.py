@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.demo_page import (
@@ -22,7 +23,8 @@ from tests.browser.demo_page import (
     status,
     wait_until_ready,
 )
-from tests.browser.site import ROOT, Site, missing
+from tests.browser.site import ROOT, SITE, Site, missing
+from tools.demo_screenshots import PANELS, SCHEMES, SIZES
 
 AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8")
 
@@ -200,6 +202,22 @@ def test_panels_on_a_phone(browser: Browser, site: Site) -> None:
             size = link.bounding_box()
             assert size is not None
             assert size["height"] >= 44
+
+
+def test_every_panel_has_its_screenshots() -> None:
+    wanted = {
+        f"{panel}-{width}-{scheme}.png": size["viewport"]
+        for panel in PANELS
+        for width, size in SIZES.items()
+        for scheme in SCHEMES
+    }
+    found = {path.name: path for path in (ROOT / "docs/screenshots").iterdir()}
+    assert set(found) == set(wanted)
+    for name, path in found.items():
+        width, height = Image.open(path).size
+        assert width / height == wanted[name]["width"] / wanted[name]["height"]
+    page = (SITE / "demo/index.html").read_text("utf-8")
+    assert set(re.findall(r'data-view="(\w+)"', page)) <= set(PANELS)
 
 
 def serious(page: Page) -> list[Any]:
