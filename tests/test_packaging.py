@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -204,9 +205,48 @@ def test_the_lock_file_lists_what_is_hosted() -> None:
     assert lock["packages"]["micropip"]["version"] == stock["packages"]["micropip"]["version"]
 
 
-def test_the_runtime_is_npms_unchanged() -> None:
-    for role in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"):
-        assert file_of(role).read_bytes() == (ROOT / "node_modules/pyodide" / role).read_bytes()
+def test_the_runtime_for_pythons_of_ones_own_is_npms_unchanged() -> None:
+    for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"):
+        npm = ROOT / "node_modules" / "pyodide" / name
+        assert (SITE / "pyodide" / name).read_bytes() == npm.read_bytes()
+
+
+LOOK_INTO = """
+import { readFileSync } from "node:fs";
+const module = new WebAssembly.Module(readFileSync(process.argv[1]));
+const exports = WebAssembly.Module.exports(module).map(({ name }) => name);
+const imports = WebAssembly.Module.imports(module).map(({ module, name }) => `${module}.${name}`);
+console.log(JSON.stringify({ exports, imports }));
+"""
+
+
+def test_the_shims_runtime_has_nothing_for_dynamic_libraries() -> None:
+    """What it has for the engine, all tests of the engine show."""
+    npm = ROOT / "node_modules" / "pyodide"
+    script, wasm = file_of("pyodide.asm.mjs"), file_of("pyodide.asm.wasm")
+    found = json.loads(run_node(LOOK_INTO, wasm))
+    assert {"memory", "__main_argc_argv", "Py_Version"} <= set(found["exports"])
+    assert len(found["exports"]) < 300
+    assert not any(name.startswith("GOT.") for name in found["imports"])
+    assert wasm.stat().st_size < 0.92 * (npm / "pyodide.asm.wasm").stat().st_size
+    assert script.stat().st_size < 0.35 * (npm / "pyodide.asm.mjs").stat().st_size
+    content = script.read_text("utf-8")
+    assert "_emscripten_glClear" not in content
+    assert "updateGOT(origExports)" not in content
+    for name in found["imports"]:
+        if name.startswith("env."):
+            assert name.removeprefix("env.") in content
+
+
+def test_a_rule_for_the_runtime_that_matches_nothing_ends_the_build(tmp_path: Path) -> None:
+    for name in ("pyodide.asm.mjs", "pyodide.asm.wasm"):
+        shutil.copyfile(ROOT / "node_modules" / "pyodide" / name, tmp_path / name)
+    script = tmp_path / "pyodide.asm.mjs"
+    script.write_text(script.read_text("utf-8").replace("updateGOT(origExports);", ""), "utf-8")
+    command = ["node", str(ROOT / "tools" / "lean_runtime.mjs"), str(tmp_path), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "matches 0 times, expected 1" in done.stderr
 
 
 def test_the_site_carries_its_licences() -> None:

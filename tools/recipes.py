@@ -131,6 +131,7 @@ class Recipes:
             table=table,
             wheel=wheel,
             package=package,
+            runtime=self._runtime(),
             bytecode=self._bytecode(wheel),
             micropip=BUILD / "micropip",
             demo_index=demo_index,
@@ -142,7 +143,7 @@ class Recipes:
         )
         inputs = [code, wheel, parts.micropip, parts.demo_index, parts.demo_map]
         inputs += [ROOT / "tools" / "demo_site.py", *demo_site.vendored_sources()]
-        inputs += [*parts.bytecode.glob("*.zip"), *parts.bytecode.glob("snapshot.*")]
+        inputs += [parts.runtime, *parts.bytecode.glob("*.zip"), *parts.bytecode.glob("snapshot.*")]
         inputs += [*website.site_sources(), website.COMPRESS]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
         return self._made(out)
@@ -155,6 +156,12 @@ class Recipes:
         self._step("npm package", inputs, [out], lambda: npm_package.assemble(out, site))
         self._step("npm tarball", [out], [tarball], lambda: npm_package.pack(out, tarball))
         return self._made(tarball)
+
+    def _runtime(self) -> Path:
+        """A folder with Pyodide's runtime, lean."""
+        out = BUILD / "runtime"
+        self._step("runtime", website.runtime_sources(), [out], lambda: website.make_lean(out))
+        return out
 
     def _bytecode(self, wheel: Path) -> Path:
         """A folder with the standard library and the wheel's package, compiled."""
@@ -179,12 +186,13 @@ class Recipes:
             [out / "python_stdlib_engine.zip", out / "package.zip"],
             lambda: website.precompile("engine", source, out),
         )
-        taken_of = [out / "python_stdlib_engine.zip", out / "package.zip"]
+        runtime = self._runtime()
+        taken_of = [runtime, out / "python_stdlib_engine.zip", out / "package.zip"]
         self._step(
             "snapshot",
             [*website.snapshot_sources(), *taken_of],
             [out / "snapshot.bin", out / "snapshot.json"],
-            lambda: website.take_snapshot(out),
+            lambda: website.take_snapshot(runtime, out),
         )
         return out
 

@@ -4,9 +4,9 @@ manifest.json       which files a load needs, their sizes and hashes
 *.js, *.d.ts        the shim; package.json says that they are ES modules
 demo/, examples/    pages
 files/              what manifest.json names for the shim, each under a name that holds its hash,
-                    to be cached for ever: model, kernel, Python's runtime and standard library, and
-                    the engine's package without its model and kernel, as bytecode; and the memory
-                    of an interpreter that has imported it, which takes the library's place
+                    to be cached for ever: model, kernel, Python's runtime, made lean, and standard
+                    library, the engine's package without its model and kernel, as bytecode, and the
+                    memory of an interpreter that has imported it, which takes the library's place
 pyodide/            a Pyodide for pages that bring their own Python: the runtime from npm, the
                     standard library as bytecode, and, for loadPackage and micropip, a lock file
                     that lists the wheels beside it
@@ -31,6 +31,7 @@ from tools.ledger import ROOT, digest, empty_folder
 PYODIDE = ROOT / "node_modules" / "pyodide"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 PRECOMPILE = ROOT / "tools" / "precompile.mjs"
+LEAN = ROOT / "tools" / "lean_runtime.mjs"
 SNAPSHOT = ROOT / "tools" / "snapshot.mjs"
 COMPRESS = ROOT / "tools" / "compress.mjs"
 COMPRESSED = ROOT / "build" / "compressed"
@@ -51,16 +52,34 @@ def precompile(part: str, package_zip: Path, out: Path) -> None:
         raise RuntimeError(f"compiling Python inside Pyodide failed:\n{done.stderr}")
 
 
+def runtime_sources() -> list[Path]:
+    """What make_lean() depends on."""
+    packages = [PYODIDE, *(ROOT / "node_modules" / name for name in ("binaryen", "terser"))]
+    return [LEAN, *(package / "package.json" for package in packages)]
+
+
+def make_lean(out: Path) -> None:
+    """Write the shim's pyodide.asm.mjs and pyodide.asm.wasm into `out`, emptied first."""
+    empty_folder(out)
+    command = ["node", str(LEAN), str(PYODIDE), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"making Pyodide's runtime lean failed:\n{done.stderr}")
+
+
 def snapshot_sources() -> list[Path]:
     """What take_snapshot() depends on, besides its arguments."""
     shim = [ROOT / "web" / name for name in ("pyodide-boot.js", "snapshot.js", "host.js")]
-    return [SNAPSHOT, SNAPSHOT.with_name("snapshot_inside.py"), PYODIDE / "package.json", *shim]
+    return [SNAPSHOT, SNAPSHOT.with_name("snapshot_inside.py"), *shim]
 
 
-def take_snapshot(bytecode: Path) -> None:
-    """Write snapshot.bin and snapshot.json into the folder that precompile("engine") wrote to."""
+def take_snapshot(runtime: Path, bytecode: Path) -> None:
+    """Write snapshot.bin and snapshot.json into the folder that precompile("engine") wrote to.
+
+    runtime: the folder that make_lean() wrote to.
+    """
     names = ("python_stdlib_engine.zip", "package.zip", "snapshot.bin", "snapshot.json")
-    command = ["node", str(SNAPSHOT), str(PYODIDE), *(str(bytecode / name) for name in names)]
+    command = ["node", str(SNAPSHOT), str(runtime), *(str(bytecode / name) for name in names)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"taking a snapshot of Python failed:\n{done.stderr}")
@@ -113,6 +132,7 @@ class Parts:
     table          table format of the build
     wheel          the build's wheel
     package        the wheel, unpacked
+    runtime        folder that make_lean() wrote to
     bytecode       folder that precompile() wrote to
     micropip       folder that holds micropip's wheel
     demo_index     the demo corpus, embedded by this build
@@ -122,6 +142,7 @@ class Parts:
     table: str
     wheel: Path
     package: Path
+    runtime: Path
     bytecode: Path
     micropip: Path
     demo_index: Path
@@ -144,8 +165,8 @@ def assemble(out: Path, parts: Parts) -> None:
     table, name = parts.table, f"tern-engine-emb-{parts.table}"
     package = parts.package
     sources = {
-        "pyodide.asm.mjs": (PYODIDE / "pyodide.asm.mjs", "pyodide.asm.mjs"),
-        "pyodide.asm.wasm": (PYODIDE / "pyodide.asm.wasm", "pyodide.asm.wasm"),
+        "pyodide.asm.mjs": (parts.runtime / "pyodide.asm.mjs", "pyodide.asm.mjs"),
+        "pyodide.asm.wasm": (parts.runtime / "pyodide.asm.wasm", "pyodide.asm.wasm"),
         "python_stdlib.zip": (parts.bytecode / "python_stdlib_engine.zip", "python_stdlib.zip"),
         "package": (parts.bytecode / "package.zip", f"{name}.zip"),
         "model": (package / "tern_engine/data/model.bin", f"model-{table}.bin"),

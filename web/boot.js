@@ -7,6 +7,8 @@ import { Engine, bridgeError } from "./engine.js";
  * @typedef {object} PythonParts
  * @property {import("./import-module.js").Script} script pyodide.asm.mjs
  * @property {Uint8Array<ArrayBuffer>} source its content
+ * @property {Promise<any>} [imported] what importModule gives for it, where it was asked already; not to
+ *   be posted
  * @property {WebAssembly.Module} wasm pyodide.asm.wasm
  * @property {Uint8Array} [stdlib] python_stdlib.zip; a snapshot does without
  * @property {Uint8Array} archive the engine's package, zipped
@@ -29,8 +31,8 @@ import { Engine, bridgeError } from "./engine.js";
  * @param {PythonParts} parts
  * @param {Pick<import("./start.js").Host, "importModule" | "boot">} host
  */
-export async function startPython({ script, source, ...parts }, host) {
-  const createModule = await host.importModule(script, source);
+export async function startPython({ script, source, imported, ...parts }, host) {
+  const createModule = await (imported ?? host.importModule(script, source));
   return host.boot({ createModule, ...parts });
 }
 

@@ -61,7 +61,7 @@ export async function bootPyodide(parts) {
   /** @type {(error: unknown) => void} */
   let fail = () => {};
   const failed = new Promise((_, reject) => (fail = reject));
-  /** What the wasm module itself lays into the memory. */
+  /** What is in the memory before anything of Python runs. */
   let initial = new Uint32Array();
   const settings = {
     noImageDecoding: true,
@@ -75,27 +75,28 @@ export async function bootPyodide(parts) {
       const marker = Symbol("error");
       imports.env.Jsv_GetError_import = () => marker;
       imports.env.JsvError_Check = (/** @type {unknown} */ value) => value === marker;
-      WebAssembly.instantiate(wasm, imports).then((instance) => {
-        const memory = /** @type {any} */ (instance.exports.memory ?? imports.env.memory);
-        if (snapshot || parts.forSnapshot) initial = contentOf(memory);
-        done(instance, wasm);
-      }, fail);
+      WebAssembly.instantiate(wasm, imports)
+        .then((instance) => {
+          const memory = /** @type {any} */ (instance.exports.memory ?? imports.env.memory);
+          const then = snapshot ? () => resume(snapshot, memory) : () => void (initial = contentOf(memory));
+          const watched = snapshot || parts.forSnapshot;
+          done(watched ? { exports: onceConstructed(instance, then) } : instance, wasm);
+        })
+        .catch(fail);
       return {};
     },
     preRun: [(/** @type {any} */ module) => installFiles(module, stdlib, archive)],
-    ...(snapshot && { noInitialRun: true, INITIAL_MEMORY: snapshot.memoryBytes }),
+    ...(snapshot && { noInitialRun: true }),
     onExit: (/** @type {number} */ status) => fail(new Error(`Python exited with status ${status}`)),
   };
-  /** @type {any} */
-  let module;
   try {
-    module = await Promise.race([createModule(settings), failed]);
+    await Promise.race([createModule(settings), failed]);
   } catch (error) {
+    if (error instanceof SnapshotError) throw error;
     throw new TernError("WASM_BLOCKED", `Python could not be started: ${error}`, { cause: error });
   }
   const internal = /** @type {any} */ (api);
-  const state = snapshot && restore(internal, module, snapshot.bytes, initial);
-  const python = internal.finalizeBootstrap(state);
+  const python = internal.finalizeBootstrap(snapshot && stateOf(snapshot, internal));
   return {
     pyimport: python.pyimport,
     makeMemorySnapshot: () => packSnapshot(internal.makeSnapshot(), initial),
@@ -103,18 +104,46 @@ export async function bootPyodide(parts) {
 }
 
 /**
- * @param {any} internal Pyodide's own API object
- * @param {any} module the Emscripten module
- * @param {Uint8Array} bytes
- * @param {Uint32Array} initial
+ * The exports, with something to be done once C++'s constructors have run, before anything else does.
+ * They lay out tables, too, which are not in a snapshot.
+ *
+ * @param {WebAssembly.Instance} instance
+ * @param {() => void} then
+ */
+function onceConstructed({ exports }, then) {
+  const construct = /** @type {() => void} */ (exports.__wasm_call_ctors);
+  return {
+    ...exports,
+    __wasm_call_ctors() {
+      construct();
+      then();
+    },
+  };
+}
+
+/**
+ * @param {Snapshot} snapshot
+ * @param {WebAssembly.Memory} memory
  * @throws {SnapshotError}
  */
-function restore(internal, module, bytes, initial) {
+function resume({ bytes, memoryBytes }, memory) {
+  if (memory.buffer.byteLength !== memoryBytes) {
+    throw new SnapshotError(`the memory has ${memory.buffer.byteLength} bytes, the snapshot's ${memoryBytes}`);
+  }
+  unpackSnapshot(bytes, new Uint32Array(memory.buffer));
+}
+
+/**
+ * What of a snapshot is not memory.
+ *
+ * @param {Snapshot} snapshot
+ * @param {any} internal Pyodide's own API object
+ * @throws {SnapshotError}
+ */
+function stateOf({ bytes }, internal) {
   try {
     // Pyodide reads its header, and copies the memory that follows: none here.
-    const state = internal.restoreSnapshot(headerOf(bytes));
-    unpackSnapshot(bytes, initial, new Uint32Array(module.HEAPU8.buffer));
-    return state;
+    return internal.restoreSnapshot(headerOf(bytes));
   } catch (error) {
     throw new SnapshotError(String(error), { cause: error });
   }

@@ -1,6 +1,6 @@
 /**
- * Snapshots of an interpreter's memory, small: what pyodide.asm.wasm itself lays into the memory is
- * taken out of it (exclusive or), and of the rest only blocks that are not all zeros are kept.
+ * Snapshots of an interpreter's memory, small: what is in it before Python starts is taken out (exclusive
+ * or), and of the rest only blocks that are not all zeros are kept.
  *
  *     uint32: words of Pyodide's header, how many runs there are; for each run its first block and
  *     how many blocks it has; Pyodide's header; the runs' blocks
@@ -62,18 +62,14 @@ export function headerOf(bytes) {
 }
 
 /**
- * Lays a snapshot's memory into that of an interpreter that has hardly run.
+ * Lays a snapshot's memory into one that has just what was taken out of it.
  *
  * @param {Uint8Array} bytes a packed snapshot
- * @param {Uint32Array} initial what was in the memory from the beginning
  * @param {Uint32Array} memory
  * @throws {RangeError} when it does not fit in
  */
-export function unpackSnapshot(bytes, initial, memory) {
+export function unpackSnapshot(bytes, memory) {
   const { runs, blocks } = parse(bytes);
-  memory.set(initial);
-  // Only what is not zero is written to: pages that nothing was written to take no room.
-  for (let i = initial.length; i < memory.length; i++) if (memory[i] !== 0) memory[i] = 0;
   let from = 0;
   for (let run = 0; run < runs.length; run += 2) {
     const start = runs[run] * BLOCK;

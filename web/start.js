@@ -43,6 +43,7 @@ export const HOST = { checkWebAssembly, importModule, boot: bootPyodide, spawn: 
  * @returns {Promise<import("./engine.js").Engine | import("./worker-engine.js").WorkerEngine>}
  */
 export async function start(target, signal, report, host) {
+  const { workers } = target;
   await host.checkWebAssembly();
   const options = { signal, timeoutMs: target.timeoutMs, fetch: host.fetch };
   const { model, ...listed } = await listFiles(target, options);
@@ -54,33 +55,34 @@ export async function start(target, signal, report, host) {
   );
   /** @type {Promise<unknown>[]} */
   const downloads = [];
-  /** @param {import("./fetch-file.js").FileSpec} file */
-  const fetchOnce = (file) => {
+  /** @type {Get} */
+  const fetchOnce = (file, onResponse) => {
     const onBytes = (/** @type {number} */ loaded, /** @type {number | undefined} */ total) =>
       progress.update(file.name, loaded, total);
-    const download = fetchFile(file, { ...options, onBytes });
+    const download = fetchFile(file, { ...options, onBytes, onResponse });
     downloads.push(download);
     return download;
   };
   const get = remembering(fetchOnce);
 
-  const python = pythonParts(own, get, target.timeoutMs);
-  const rest = Promise.all([
-    get(own.kernels).then(compileKernels),
-    modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
-  ]).then(([kernels, model]) => ({ kernels, model, sha256: modelFile?.sha256 }));
-  Promise.all(downloads).then(
+  const parts = (/** @type {typeof own} */ files) =>
+    pythonParts(files, get, target.timeoutMs, workers ? undefined : host);
+  const python = parts(own);
+  const kernels = get(own.kernels).then(compileKernels);
+  // The model comes last: Python starts meanwhile, as soon as its own files are here.
+  const bytes = modelFile ? Promise.all(downloads).then(() => get(modelFile)) : /** @type {Uint8Array} */ (target.model);
+  const rest = Promise.all([kernels, bytes]).then(([kernels, model]) => ({ kernels, model, sha256: modelFile?.sha256 }));
+  Promise.all([...downloads, bytes]).then(
     () => progress.enter("starting"),
     () => {}, // `python` or `rest` fails of the same
   );
-  const { workers } = target;
   /** @type {(parts: Parts) => Promise<any>} */
   const begin = (parts) =>
     workers ? startWorkers(workers, parts, signal, host) : startHere(parts, signal, host);
   const engine = await begin({ python, rest }).catch((error) => {
     if (error.name !== "SnapshotError") throw error;
     const { snapshot, ...plain } = listed;
-    return begin({ python: pythonParts(plain, get, target.timeoutMs), rest });
+    return begin({ python: parts(plain), rest });
   });
   progress.enter("ready");
   return engine;
@@ -99,15 +101,23 @@ function withSnapshot(listed) {
 }
 
 /**
+ * @callback Get
+ * @param {import("./fetch-file.js").FileSpec} file
+ * @param {(response: Response) => void} [onResponse]
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+
+/**
  * The same promise for the same file: a second start takes what the first fetched.
  *
- * @param {(file: import("./fetch-file.js").FileSpec) => Promise<Uint8Array<ArrayBuffer>>} get
+ * @param {Get} get
+ * @returns {Get}
  */
 function remembering(get) {
   /** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
   const known = new Map();
-  return (/** @type {import("./fetch-file.js").FileSpec} */ file) => {
-    const download = known.get(file.name) ?? get(file);
+  return (file, onResponse) => {
+    const download = known.get(file.name) ?? get(file, onResponse);
     known.set(file.name, download);
     return download;
   };
@@ -134,27 +144,32 @@ function packagedFiles() {
 
 /**
  * @param {Omit<Awaited<ReturnType<typeof listFiles>>, "model">} files
- * @param {(file: import("./fetch-file.js").FileSpec) => Promise<Uint8Array<ArrayBuffer>>} get
+ * @param {Get} get
  * @param {number} timeoutMs
+ * @param {Host} [here] for a start in this thread: the script is imported as soon as it is here
  * @returns {Promise<import("./boot.js").PythonParts>}
  */
-async function pythonParts(files, get, timeoutMs) {
+async function pythonParts(files, get, timeoutMs, here) {
   const { name, url } = files["pyodide.asm.mjs"];
   const start = performance.now();
   const { snapshot: image } = files;
-  const [source, wasm, library, archive] = await Promise.all([
-    get(files["pyodide.asm.mjs"]),
-    get(files["pyodide.asm.wasm"]).then((bytes) => WebAssembly.compile(bytes)),
+  const scripted = get(files["pyodide.asm.mjs"]).then((source) => {
+    // An import says nothing of its progress. Where it is a second download, it may take as long again
+    // as the first, and longer, but not for ever.
+    const script = { name, url, patienceMs: timeoutMs + 4 * (performance.now() - start) };
+    const imported = here?.importModule(script, source);
+    imported?.catch(() => {}); // heard of when Python starts
+    return { script, source, imported };
+  });
+  const [scripts, wasm, library, archive] = await Promise.all([
+    scripted,
+    compileWhileItComes(files["pyodide.asm.wasm"], get),
     get(image ?? files["python_stdlib.zip"]),
     get(files.package),
   ]);
-  // An import says nothing of its progress. Where it is a second download, it may take as long again
-  // as the first, and longer, but not for ever.
-  const patienceMs = timeoutMs + 4 * (performance.now() - start);
-  const script = { name, url, patienceMs };
-  if (!image) return { script, source, wasm, archive, stdlib: library };
+  if (!image) return { ...scripts, wasm, archive, stdlib: library };
   const snapshot = { bytes: library, memoryBytes: image.memoryBytes };
-  return { script, source, wasm, archive, snapshot, snapshotId: image.id };
+  return { ...scripts, wasm, archive, snapshot, snapshotId: image.id };
 }
 
 /**
@@ -191,6 +206,22 @@ function modelSource(asked, own) {
   if (asked === undefined) return own;
   // What is in a caller's own model is for the engine to judge.
   return typeof asked === "string" ? { name: "model", url: asked } : undefined;
+}
+
+/**
+ * The module of a file, in which is what was checked: compiled from a copy of its answer, which has the
+ * same bytes, where the host takes that (of an https or http address, with wasm's type).
+ *
+ * @param {import("./fetch-file.js").FileSpec} file
+ * @param {Get} get
+ */
+async function compileWhileItComes(file, get) {
+  /** @type {Promise<WebAssembly.Module | undefined> | undefined} */
+  let streamed;
+  const bytes = await get(file, (response) => {
+    streamed = WebAssembly.compileStreaming?.(response.clone()).catch(() => undefined);
+  });
+  return (await streamed) ?? WebAssembly.compile(bytes);
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes */
