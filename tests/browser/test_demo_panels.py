@@ -214,7 +214,8 @@ def test_every_panel_has_its_screenshots() -> None:
     found = {path.name: path for path in (ROOT / "docs/screenshots").iterdir()}
     assert set(found) == set(wanted)
     for name, path in found.items():
-        width, height = Image.open(path).size
+        with Image.open(path) as picture:
+            width, height = picture.size
         assert width / height == wanted[name]["width"] / wanted[name]["height"]
     page = (SITE / "demo/index.html").read_text("utf-8")
     assert set(re.findall(r'data-view="(\w+)"', page)) <= set(PANELS)
