@@ -80,11 +80,14 @@ class Tokenizer:
         self._start, self._end = ids[START], ids[END]
         # Pieces that start a word, and those that continue one without their "##".
         self._first = ids
+        longest = max(map(len, ids))
+        if longest > MAX_WORD:  # no word is as long as those pieces
+            self._first = {piece: i for piece, i in ids.items() if len(piece) <= MAX_WORD}
         skip = len(CONTINUATION)
         self._next = {
             piece[skip:]: index for piece, index in ids.items() if piece.startswith(CONTINUATION)
         }
-        self._longest = min(max(map(len, ids)), MAX_WORD)
+        self._longest = min(longest, MAX_WORD)
         self._recent: dict[str, tuple[int, ...]] = {}
         self._older: dict[str, tuple[int, ...]] = {}
 
