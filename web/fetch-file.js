@@ -23,8 +23,6 @@ import { sha256 } from "./sha256.js";
  * @property {AbortSignal} [signal]
  * @property {number} [timeoutMs] longest wait for the next bytes; default 30,000
  * @property {(loaded: number, total: number | undefined) => void} [onBytes] after each chunk
- * @property {(response: Response) => void} [onResponse] given each answer, before its body is read: it
- *   may clone it, and must not use what it makes of that before the file is here, which was checked
  * @property {typeof globalThis.fetch} [fetch]
  */
 
@@ -107,7 +105,7 @@ function cameWrong({ code, cause }) {
  * @param {() => void} touch called when bytes came
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-async function download(file, { fetch = globalThis.fetch, onBytes, onResponse }, cache, signal, touch) {
+async function download(file, { fetch = globalThis.fetch, onBytes }, cache, signal, touch) {
   /** @type {Response} */
   let response;
   try {
@@ -118,7 +116,6 @@ async function download(file, { fetch = globalThis.fetch, onBytes, onResponse },
     });
   }
   touch();
-  onResponse?.(response);
   return readBody(file, response, onBytes, touch);
 }
 

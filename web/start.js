@@ -56,10 +56,10 @@ export async function start(target, signal, report, host) {
   /** @type {Promise<unknown>[]} */
   const downloads = [];
   /** @type {Get} */
-  const fetchOnce = (file, onResponse) => {
+  const fetchOnce = (file) => {
     const onBytes = (/** @type {number} */ loaded, /** @type {number | undefined} */ total) =>
       progress.update(file.name, loaded, total);
-    const download = fetchFile(file, { ...options, onBytes, onResponse });
+    const download = fetchFile(file, { ...options, onBytes });
     downloads.push(download);
     return download;
   };
@@ -68,11 +68,11 @@ export async function start(target, signal, report, host) {
   const parts = (/** @type {typeof own} */ files) =>
     pythonParts(files, get, target.timeoutMs, workers ? undefined : host);
   const python = parts(own);
-  const kernels = get(own.kernels).then(compileKernels);
-  // The model comes last: Python starts meanwhile, as soon as its own files are here.
-  const bytes = modelFile ? Promise.all(downloads).then(() => get(modelFile)) : /** @type {Uint8Array} */ (target.model);
-  const rest = Promise.all([kernels, bytes]).then(([kernels, model]) => ({ kernels, model, sha256: modelFile?.sha256 }));
-  Promise.all([...downloads, bytes]).then(
+  const rest = Promise.all([
+    get(own.kernels).then(compileKernels),
+    modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
+  ]).then(([kernels, model]) => ({ kernels, model, sha256: modelFile?.sha256 }));
+  Promise.all(downloads).then(
     () => progress.enter("starting"),
     () => {}, // `python` or `rest` fails of the same
   );
@@ -103,7 +103,6 @@ function withSnapshot(listed) {
 /**
  * @callback Get
  * @param {import("./fetch-file.js").FileSpec} file
- * @param {(response: Response) => void} [onResponse]
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
 
@@ -116,8 +115,8 @@ function withSnapshot(listed) {
 function remembering(get) {
   /** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
   const known = new Map();
-  return (file, onResponse) => {
-    const download = known.get(file.name) ?? get(file, onResponse);
+  return (file) => {
+    const download = known.get(file.name) ?? get(file);
     known.set(file.name, download);
     return download;
   };
@@ -163,7 +162,7 @@ async function pythonParts(files, get, timeoutMs, here) {
   });
   const [scripts, wasm, library, archive] = await Promise.all([
     scripted,
-    compileWhileItComes(files["pyodide.asm.wasm"], get),
+    get(files["pyodide.asm.wasm"]).then((bytes) => WebAssembly.compile(bytes)),
     get(image ?? files["python_stdlib.zip"]),
     get(files.package),
   ]);
@@ -206,22 +205,6 @@ function modelSource(asked, own) {
   if (asked === undefined) return own;
   // What is in a caller's own model is for the engine to judge.
   return typeof asked === "string" ? { name: "model", url: asked } : undefined;
-}
-
-/**
- * The module of a file, in which is what was checked: compiled from a copy of its answer, which has the
- * same bytes, where the host takes that (of an https or http address, with wasm's type).
- *
- * @param {import("./fetch-file.js").FileSpec} file
- * @param {Get} get
- */
-async function compileWhileItComes(file, get) {
-  /** @type {Promise<WebAssembly.Module | undefined> | undefined} */
-  let streamed;
-  const bytes = await get(file, (response) => {
-    streamed = WebAssembly.compileStreaming?.(response.clone()).catch(() => undefined);
-  });
-  return (await streamed) ?? WebAssembly.compile(bytes);
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes */
