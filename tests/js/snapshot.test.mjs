@@ -21,6 +21,13 @@ async function load(at, options = {}) {
   return { engine, fetched };
 }
 
+test("the snapshot has the vocabulary in it, made ready", () => {
+  const content = readFileSync(join(SITE, manifest.files.snapshot.path));
+  for (const piece of ["##ization", "wednesday", "philosophical"]) {
+    assert.ok(content.includes(`${piece}\0`), piece); // a string of its own
+  }
+});
+
 async function assertGolden(engine) {
   const [{ text, vector }] = golden.cases;
   const found = await engine.embed(text);
