@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from tern_engine.format import Header
+from tern_tools.models import pack
+from tern_tools.models.unpack import UnpackedModel
 
 from tests.support import models as support
-from training.pack import pack
-from training.pack.unpack import UnpackedModel
 
 from . import bert
 from .peer import CACHE, ROOT

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-
-from training.pack.codes import (
+from tern_tools.models.codes import (
     decode,
     dequantize_table,
     encode,

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tern_engine.errors import ModelError
 from tern_engine.format import EMBEDDING_FORMATS, Header, read_header
+from tern_tools.models.unpack import UnpackedModel
 
 from tests.support.corrupt import Case, every_case
 from tests.support.models import of_format, random_model
 from training.pack.engine_process import EngineProcess, EngineRefused
-from training.pack.unpack import UnpackedModel
 
 # The tokenizer's vocabulary, which the engine insists on, at the least width.
 SHAPE = Header("int4", 30522, 12, 1, 4, 20, 7, 16)

@@ -11,15 +11,15 @@ import pytest
 from numpy.typing import NDArray
 from tern_engine.errors import TernError
 from tern_engine.format import EMBEDDING_FORMATS, sections
-
-from tests.support.models import TINY, of_format, random_model, random_tensors
-from training.pack.codes import (
+from tern_tools.models.codes import (
     quantize_table,
 )
-from training.pack.convert import convert
-from training.pack.pack import pack
-from training.pack.sidecar import describe
-from training.pack.unpack import UnpackedModel
+from tern_tools.models.convert import convert
+from tern_tools.models.pack import pack
+from tern_tools.models.sidecar import describe
+from tern_tools.models.unpack import UnpackedModel
+
+from tests.support.models import TINY, of_format, random_model, random_tensors
 
 ROOT = Path(__file__).resolve().parents[1]
 QUANTIZED = ("int8", "int4", "ternary")

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tern_engine.format import Header, sections
+from tern_tools.models.convert import convert
+from tern_tools.models.pack import load_tensors, pack
+from tern_tools.models.sidecar import describe
+from tern_tools.models.unpack import UnpackedModel
 
 from tests.support.models import TINY, of_format, random_model, random_tensors
 from training.pack.__main__ import main
-from training.pack.convert import convert
-from training.pack.pack import load_tensors, pack
-from training.pack.sidecar import describe
-from training.pack.unpack import UnpackedModel
 
 
 @pytest.fixture

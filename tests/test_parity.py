@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tern_engine.format import EMBEDDING_FORMATS, Header
+from tern_tools.models.verify import SAMPLE, Comparison, compare
 
 from tests.support.models import of_format, random_model
 from tests.support.texts import random_texts
 from training.pack.engine_process import EngineProcess
-from training.pack.verify import SAMPLE, Comparison, compare
 
 # The vocabulary's size is the tokenizer's. Heads of 3, 11, 16 and 64; one head; ffn below, above
 # and at 4 * d; widths that are no multiple of a SIMD block.

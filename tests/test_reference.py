@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tern_engine.errors import InvalidInputError
 from tern_engine.format import EMBEDDING_FORMATS, Header
+from tern_tools.models.pack import pack, tensor_shapes
+from tern_tools.models.unpack import UnpackedModel, attention, gelu, layer_norm
 
 from tests.support.models import TINY, of_format, random_model, random_tensors
 from tests.support.plain_forward import plain_forward
-from training.pack.pack import pack, tensor_shapes
-from training.pack.unpack import UnpackedModel, attention, gelu, layer_norm
 
 SHAPES = {
     "tiny": TINY,

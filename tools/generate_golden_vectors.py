@@ -24,8 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "pyapp")]
 
 from tern_engine import Engine  # noqa: E402
-
-from training.pack.unpack import UnpackedModel  # noqa: E402
+from tern_tools.models.unpack import UnpackedModel  # noqa: E402
 
 TARGET = ROOT / "tests" / "golden" / "vectors.json"
 TOKENS = ROOT / "tests" / "golden" / "tokens.json"

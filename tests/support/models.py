@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tern_engine.format import Header
-
-from training.pack.pack import pack, tensor_shapes
+from tern_tools.models.pack import pack, tensor_shapes
 
 # A few hundred kilobytes: for tests that need a whole model but not a real vocabulary.
 TINY = Header("int4", 50, 12, 2, 4, 20, 7, 16)

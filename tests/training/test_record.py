@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 from tern_engine.format import EMBEDDING_FORMATS
+from tern_tools.models.codes import quantize_table
+from tern_tools.models.unpack import UnpackedModel
 
 from tests.training.conftest import run_module
 from training.distill.checkpoint import load_checkpoint, save_checkpoint
@@ -21,8 +23,6 @@ from training.distill.sources import record_faults
 from training.distill.student import quantize_rows
 from training.eval import card
 from training.pack.__main__ import main as pack_main
-from training.pack.codes import quantize_table
-from training.pack.unpack import UnpackedModel
 
 RUNS = ["base", "int4-d256", "int4-d256-decay"]
 

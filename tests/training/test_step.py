@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 from tern_engine.format import EMBEDDING_FORMATS
+from tern_tools.models.pack import pack
+from tern_tools.models.unpack import UnpackedModel
 
 from training.distill import student
 from training.distill.config import Config
@@ -19,8 +21,6 @@ from training.distill.optimiser import FlatAdam, RowAdam, orthogonal
 from training.distill.rows import library
 from training.distill.step import PlainStepper, QuickStepper
 from training.distill.student import Parameters, Shape
-from training.pack.pack import pack
-from training.pack.unpack import UnpackedModel
 
 VOCABULARY = 300
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+from tern_tools.models.unpack import UnpackedModel
 
 from training.distill.student import Parameters, Shape
-from training.pack.unpack import UnpackedModel
 
 
 def read_model(path: Path) -> tuple[Parameters, Shape]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from tern_tools.models.pack import pack
 
 from training.eval.engines import Engines
-from training.pack.pack import pack
 
 if TYPE_CHECKING:
     from training.distill.student import Parameters, Shape

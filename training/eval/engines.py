@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 from tern_engine.format import read_header
+from tern_tools.models.verify import SAMPLE, compare
 
 from training.pack.engine_process import EngineProcess, package_path
-from training.pack.verify import SAMPLE, compare
 
 # A request loads the model anew, so it should be worth it; the last one should not be waited for.
 REQUEST_CHARACTERS = 200_000
