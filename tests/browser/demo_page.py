@@ -150,3 +150,11 @@ def pdf(lines: list[str]) -> bytes:
     size = len(objects) + 1
     end = f"trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
     return f"{out}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode("latin-1")
+
+
+def locked_pdf() -> bytes:
+    """A PDF file that asks for a password: no password has this check value."""
+    key, name = "41" * 32, "42" * 16
+    lock = f"<< /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >>"
+    trailer = f"/Root 1 0 R /ID [<{name}> <{name}>] /Encrypt {lock}"
+    return pdf(["a secret"]).replace(b"/Root 1 0 R", trailer.encode("ascii"))

@@ -18,6 +18,7 @@ from tests.browser.demo_page import (
     field,
     first_with,
     go,
+    locked_pdf,
     pdf,
     search,
     status,
@@ -162,6 +163,7 @@ def test_texts_and_folders_pasted_dropped_and_picked_and_what_cannot_be_read(
             "empty.txt": " \n",
             "program.exe": b"MZ",
             "half.pdf": whole[: len(whole) // 4],
+            "locked.pdf": locked_pdf(),
             "good.txt": "The good one.",
         },
     )
@@ -170,6 +172,7 @@ def test_texts_and_folders_pasted_dropped_and_picked_and_what_cannot_be_read(
     for name, code in (
         ("broken.pdf", "PDF_DAMAGED"),
         ("half.pdf", "PDF_DAMAGED"),
+        ("locked.pdf", "PDF_PASSWORD"),
         ("cut.json", "NOT_JSON"),
         ("empty.txt", "EMPTY"),
         ("program.exe", "UNKNOWN_KIND"),
