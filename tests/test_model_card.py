@@ -158,6 +158,14 @@ def test_a_card_of_two_plans_shows_what_the_second_adds(assets: Path) -> None:
     assert "export run:base model-int4.safetensors --data DIR --mean" in text
 
 
+def test_a_card_tells_which_run_kept_its_codes(assets: Path) -> None:
+    record = json.loads((assets / "model-int4.json").read_text("utf-8"))
+    record["training"] = copy.deepcopy(CLEARED)
+    record["training"]["runs"][0]["config"]["settled"] = True
+    (assets / "model-int4.json").write_text(json.dumps(record))
+    assert "| base | static | 0 | 3,000 | 1.5 | kept, 0.02, 0.001; to zero |" in card.card(assets)
+
+
 def test_a_model_without_scores_has_no_card(assets: Path) -> None:
     path = assets / "model-int4.json"
     record = json.loads(path.read_text("utf-8"))

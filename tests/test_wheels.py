@@ -98,9 +98,10 @@ def test_the_stamp_tells_the_build(table: str) -> None:
     assert values["MODEL_SHA256"] == hashlib.sha256(model).hexdigest()
 
 
-def test_the_int4_wheel_holds_the_committed_model() -> None:
-    committed = (ROOT / "assets" / "model-int4.bin").read_bytes()
-    assert contents("int4")["tern_engine/data/model.bin"] == committed
+@pytest.mark.parametrize("trained", ["int4", "ternary"])
+def test_the_wheel_of_a_trained_table_holds_the_committed_model(trained: str) -> None:
+    committed = (ROOT / "assets" / f"model-{trained}.bin").read_bytes()
+    assert contents(trained)["tern_engine/data/model.bin"] == committed
 
 
 def test_the_vocabulary_is_the_tokenizer_files(table: str) -> None:

@@ -108,6 +108,7 @@ def _recipe(training: Record) -> str:
         config = run["config"]
         shape, rates = config["shape"], config["rates"]
         ends = "to zero" if config["decay_texts"] else "constant"
+        matrices = "kept" if config.get("settled") else f"{rates['matrices']:g}"
         rows.append(
             [
                 run["name"],
@@ -115,7 +116,7 @@ def _recipe(training: Record) -> str:
                 f"{shape['n_layers']}",
                 f"{run['texts']:,}",
                 f"{run['cpu_minutes']}",
-                f"{rates['matrices']:g}, {rates['table']:g}, {rates['rest']:g}; {ends}",
+                f"{matrices}, {rates['table']:g}, {rates['rest']:g}; {ends}",
             ]
         )
     head = ["run", "starts from", "layers", "texts", "CPU minutes", "rates: matrices, table, rest"]
