@@ -39,7 +39,14 @@ class _PipeClosed(Exception):
 
 
 class Commands(click.Group):
-    """A group that tells a closed pipe from other failures."""
+    """A group that tells a closed pipe from other failures, and takes -h for --help.
+
+    click keeps a command's help option from the first call, whichever group that came by.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.context_settings.setdefault("help_option_names", ["-h", "--help"])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         try:
@@ -56,7 +63,7 @@ class Commands(click.Group):
             raise _PipeClosed from None
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands)
 @click.version_option(__version__, prog_name="tern-tools")
 def tern_engine() -> None:
     """Sentence embeddings, and search by meaning, on this machine's CPU."""
