@@ -12,8 +12,7 @@ from tern_engine.errors import ModelShapeError
 
 from training.distill.config import model_bytes, read_config
 from training.distill.encode import save_arrays
-from training.distill.student import Shape
-from training.distill.student import matrix_names
+from training.distill.student import Shape, matrix_names
 from training.distill.train import Run
 
 CONFIGS = sorted(
