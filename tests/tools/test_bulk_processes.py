@@ -21,6 +21,7 @@ from tern_engine.errors import WorkerFailedError
 from tern_tools.bulk import Summary, run, run_bulk
 
 from tests.support.bulk import ENVIRONMENT, ROOT, ROWS_PER_PART, contents, parts
+from tests.support.cli import on_a_full_disk
 
 
 def start(source: Path, out: Path, workers: int) -> subprocess.Popen[str]:
@@ -118,15 +119,10 @@ def test_a_part_that_ends_its_workers(
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_full_disk(source: Path, tmp_path: Path, workers: int) -> None:
-    """Files of at most 100 KiB stand in for it: the shell's ulimit counts in KiB."""
-    line = [sys.executable, "-m", "tern_tools", "bulk", str(source), str(tmp_path / "out")]
-    line += ["--workers", str(workers), "--rows-per-part", "3000"]
-    script = 'ulimit -f 100 && exec "$@"'
-    done = subprocess.run(
-        ["bash", "-c", script, "bash", *line], env=ENVIRONMENT, capture_output=True, text=True
-    )
-    assert done.returncode == 4 and done.stderr.count("\n") == 1
-    assert re.search(r"part-0000[01]\.parquet: File too large", done.stderr)
+    out = str(tmp_path / "out")
+    how = ("--workers", str(workers), "--rows-per-part", "3000")
+    said = on_a_full_disk(100, "bulk", str(source), out, *how)
+    assert re.search(r"part-0000[01]\.parquet: File too large", said)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["_manifest.json"]
 
 

@@ -21,6 +21,7 @@ import tern_engine
 from tern_tools.arrow import FINGERPRINT
 
 from tests.support.bulk import ENVIRONMENT, short_text
+from tests.support.cli import on_a_full_disk
 
 ENGINE = tern_engine.Engine.load()
 TEXTS = ["i was billed twice", "", "the train is late 🙂"]
@@ -145,15 +146,8 @@ def test_one_line_and_an_exit_code(
 
 @pytest.mark.parametrize("name", ["o.parquet", "o.npy", "o.jsonl"])
 def test_a_full_disk_leaves_nothing(folder: Path, name: str) -> None:
-    """Files of at most 20 KiB stand in for it: the shell's ulimit counts in KiB."""
     Path("t.txt").write_text("\n".join(str(i) for i in range(200)))
-    line = [sys.executable, "-m", "tern_tools", "embed", "t.txt", "-o", name]
-    script = 'ulimit -f 20 && exec "$@"'
-    done = subprocess.run(
-        ["bash", "-c", script, "bash", *line], env=ENVIRONMENT, capture_output=True, text=True
-    )
-    assert done.returncode == 4 and done.stderr.count("\n") == 1
-    assert "File too large" in done.stderr
+    assert "File too large" in on_a_full_disk(20, "embed", "t.txt", "-o", name)
     assert [path.name for path in folder.iterdir()] == ["t.txt"]
 
 

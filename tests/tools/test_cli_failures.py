@@ -7,15 +7,13 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.bulk import ENVIRONMENT
-from tests.support.cli import command, left_over
+from tests.support.cli import command, left_over, on_a_full_disk
 
 
 @pytest.fixture(autouse=True)
@@ -158,21 +156,13 @@ def test_a_full_disk_behind_stdout(folder: Path, arguments: list[str]) -> None:
     ids=lambda arguments: arguments[0],
 )
 def test_a_full_disk_leaves_no_index(folder: Path, arguments: list[str]) -> None:
-    """Files of at most 8 KiB stand in for it: the shell's ulimit counts in KiB."""
     Path("old.index").write_text("old")
     Path("many").mkdir()
     for i in range(9):
         Path("many", f"{i}.txt").write_text("a text")
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    line = [sys.executable, "-m", "tern_tools", *arguments]
-    done = subprocess.run(
-        ["bash", "-c", 'ulimit -f 8 && exec "$@"', "bash", *line],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 4 and done.stderr.count("\n") == 1
-    assert f"{arguments[-1]}: File too large" in done.stderr
+    said = on_a_full_disk(8, *arguments)
+    assert f"{arguments[-1]}: File too large" in said
     assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 

@@ -16,6 +16,7 @@ from tern_engine.format import Header, sections
 from tern_tools.models.unpack import UnpackedModel
 
 from tests.support.bulk import ENVIRONMENT, ROOT
+from tests.support.cli import on_a_full_disk
 from tests.support.models import TINY, random_model, random_tensors
 
 SMALL = Header("int4", 30522, 12, 1, 4, 20, 7, 16)  # of the tokenizer's vocabulary
@@ -166,21 +167,13 @@ def test_one_line_and_an_exit_code(
     ids=lambda arguments: arguments[0],
 )
 def test_a_full_disk_leaves_the_old_files(folder: Path, arguments: list[str]) -> None:
-    """Files of at most 8 KiB stand in for it: the shell's ulimit counts in KiB."""
     Path("m.bin").write_bytes(random_model(SMALL, 1))
     np.savez("w.npz", n_heads=4, max_seq_len=16, **random_tensors(SMALL, 1))  # type: ignore[arg-type]
     for name in ("o.bin", "o.json", "o.npz"):
         Path(name).write_text("old")
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    line = [sys.executable, "-m", "tern_tools", *arguments]
-    done = subprocess.run(
-        ["bash", "-c", 'ulimit -f 8 && exec "$@"', "bash", *line],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 4 and done.stderr.count("\n") == 1
-    assert re.search(r"o\.(bin|npz): File too large", done.stderr)
+    said = on_a_full_disk(8, *arguments)
+    assert re.search(r"o\.(bin|npz): File too large", said)
     assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
