@@ -1,0 +1,90 @@
+"""One quick run of the real thing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from bench import browser, judge, memory, run, site
+from tests.bench.shared import SIZES, built_site
+
+Result = TypeVar("Result")
+
+
+def in_a_thread(work: Callable[[], Result]) -> Result:
+    """Playwright's sync API starts once a thread, and the tests of pages hold this one's."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def test_a_quick_run_measures_every_engine_on_every_host(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built_site()
+    figures = tmp_path / "figures.json"
+    assert in_a_thread(lambda: run.main(["--quick", "--json", str(figures)])) == 0
+    document = json.loads(figures.read_text("utf-8"))
+    rows = document["rows"]
+    wide = {("tern", 256), ("tern", 384), ("obvious-simd", 256), ("obvious-simd", 384)}
+    peers = {
+        "node": "minilm-q8-wasm",
+        "chromium": "minilm-q8-wasm",
+        "cpython": "minilm-q8-native",
+    }
+    assert {(row["host"], row["engine"], row["dim"], row["tokens"]) for row in rows} == {
+        (host, engine, dim, tokens)
+        for host, peer_engine in peers.items()
+        for engine, dim in {*wide, (peer_engine, 384)}
+        for tokens in SIZES
+    }
+    assert all(math.isfinite(row["ms"]) and row["ms"] > 0 for row in rows)
+    assert {(c["host"], c["engine"], c["visit"]) for c in document["cold"]} == {
+        *(("chromium", e, v) for e in ("tern", "minilm-q8-wasm") for v in ("first", "second")),
+        *(("node", e, "first") for e in ("tern", "minilm-q8-wasm")),
+        ("cpython", "tern", "first"),
+    }
+    assert all(math.isfinite(c["ms"]) and c["ms"] > 0 for c in document["cold"])
+    sizes = document["bytes"]
+    assert {"model-int4.bin", "pyodide.asm.wasm", "kernels-int4.wasm", "shim"} <= set(sizes)
+    for kind in ("raw", "gzip", "brotli"):
+        assert sizes["total"][kind] == sum(
+            size[kind] for name, size in sizes.items() if name != "total"
+        )
+    printed = capsys.readouterr().out
+    for part in (
+        "obvious-simd d 384 / tern d 384",
+        "obvious-simd reaches",
+        "obvious-simd, d 256, against the reference: least cosine",
+        "| chromium, demo ",
+        "The Python package: import ",
+        "of the time is spent outside kernels.wasm",
+        "a pool of two workers",
+        "too few texts",
+    ):
+        assert part in printed
+    if memory.PROC.exists():
+        assert "The model's table lies in it 1 time." in printed
+
+
+def test_pages_tell_their_errors(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<script>throw new Error('no engine here')</script>")
+
+    def visit() -> None:
+        with site.served(tmp_path) as address, browser.started() as chrome:
+            chrome.outcome(f"{address}page.html")
+
+    with pytest.raises(judge.BenchError, match="no engine here"):
+        in_a_thread(visit)
+
+
+def test_a_quick_run_leaves_no_results(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run.main(["--quick", "--write-results"])
+    assert stop.value.code == 2
+    assert "not results" in capsys.readouterr().err
