@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
+from tools.compress import compress
 from tools.serve import HOST, make_server
-from tools.website import COMPRESS, COMPRESSED
+from tools.website import COMPRESSED
 
 from .peer import CACHE, ROOT
 
@@ -58,7 +58,7 @@ def assemble(minilm: Path, config: Path, others: Mapping[str, Path], out: Path) 
     _link(ROOT / "assets" / "tokenizer.json", model / "tokenizer.json")
     settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 512}
     (model / "tokenizer_config.json").write_text(json.dumps(settings), "utf-8")
-    subprocess.run(["node", str(COMPRESS), str(bench), str(COMPRESSED)], check=True)
+    compress(bench, COMPRESSED)
     for name, source in others.items():
         (bench / name).parent.mkdir(parents=True, exist_ok=True)
         _link(source, bench / name)

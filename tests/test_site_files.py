@@ -16,6 +16,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from tools.ledger import digest
 from tools.serve import accepted, make_server
@@ -49,7 +50,7 @@ def test_what_the_shim_loads_has_its_hash_in_its_name(role: str) -> None:
 def test_files_holds_nothing_else() -> None:
     names = {path.name for path in (SITE / "files").iterdir()}
     wanted = {path_of(role).removeprefix("files/") for role in SHIM}
-    assert {name for name in names if not name.endswith((".br", ".gz"))} == wanted
+    assert {name for name in names if not name.endswith((".zst", ".br", ".gz"))} == wanted
 
 
 def test_compressed_siblings_hold_the_same_and_are_smaller() -> None:
@@ -58,6 +59,11 @@ def test_compressed_siblings_hold_the_same_and_are_smaller() -> None:
         original = path.with_suffix("")
         assert gzip.decompress(path.read_bytes()) == original.read_bytes(), path
         assert original.with_name(original.name + ".br").is_file(), path
+        zstd = original.with_name(original.name + ".zst")
+        with zstandard.open(zstd, "rb") as content:
+            assert content.read() == original.read_bytes(), zstd
+        # Clients need not keep more.
+        assert zstandard.get_frame_parameters(zstd.read_bytes()).window_size <= 1 << 23, zstd
         assert path.stat().st_size < original.stat().st_size
     compressed = {path.with_suffix("").relative_to(SITE).as_posix() for path in siblings}
     assert {path_of(role) for role in SHIM} <= compressed
@@ -77,7 +83,9 @@ def test_compressed_siblings_hold_the_same_and_are_smaller() -> None:
 def test_a_copy_of_the_site_elsewhere_works_in_node(tmp_path: Path) -> None:
     """Outside of a folder whose package.json says that .js is ES modules."""
     copy = tmp_path / "copy"
-    shutil.copytree(SITE, copy, ignore=shutil.ignore_patterns("*.br", "*.gz", "demo", "pyodide"))
+    shutil.copytree(
+        SITE, copy, ignore=shutil.ignore_patterns("*.zst", "*.br", "*.gz", "demo", "pyodide")
+    )
     program = (
         f'import {{ load }} from "{(copy / "tern-engine.js").as_uri()}";'
         'console.log((await load()).embed("a text").length)'
@@ -99,6 +107,7 @@ def test_a_copy_of_the_site_elsewhere_works_in_node(tmp_path: Path) -> None:
 def server(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
     for name, body in {
         "app.js": b"plain",
+        "app.js.zst": b"zstd",
         "app.js.br": b"brotli",
         "app.js.gz": b"gzip",
         "only.js": b"plain",
@@ -133,10 +142,11 @@ def ask(server: ThreadingHTTPServer, path: str, **headers: str) -> Reply:
 @pytest.mark.parametrize(
     ("path", "accepts", "coding", "body"),
     [
+        ("/app.js", "gzip, deflate, br, zstd", "zstd", b"zstd"),
         ("/app.js", "gzip, deflate, br", "br", b"brotli"),
         ("/app.js", "gzip", "gzip", b"gzip"),
         ("/app.js", "br;q=0, gzip;q=0.5", "gzip", b"gzip"),
-        ("/app.js", "*", "br", b"brotli"),
+        ("/app.js", "*", "zstd", b"zstd"),
         ("/app.js", "*;q=0, gzip", "gzip", b"gzip"),
         ("/app.js", "identity", None, b"plain"),
         ("/app.js", "br;q=x", None, b"plain"),
@@ -157,12 +167,22 @@ def test_the_server_negotiates(
 
 
 def test_each_coding_has_a_tag_of_its_own(server: ThreadingHTTPServer) -> None:
-    tags = {ask(server, "/app.js", Accept_Encoding=c).headers["ETag"] for c in ("br", "gzip", "")}
-    assert len(tags) == 3
+    tags = {
+        ask(server, "/app.js", Accept_Encoding=c).headers["ETag"]
+        for c in ("zstd", "br", "gzip", "")
+    }
+    assert len(tags) == 4
     for tag in tags:
         answer = ask(server, "/app.js", Accept_Encoding="br", If_None_Match=tag)
         assert answer.status in (200, 304)
         assert (answer.status == 304) == (answer.headers["ETag"] == tag)
+
+
+def test_a_file_that_changed_has_another_tag(server: ThreadingHTTPServer, tmp_path: Path) -> None:
+    before = ask(server, "/only.js").headers["ETag"]
+    assert ask(server, "/only.js").headers["ETag"] == before
+    (tmp_path / "only.js").write_bytes(b"other")  # of the same length
+    assert ask(server, "/only.js").headers["ETag"] != before
 
 
 def test_hashed_names_are_for_ever_and_others_are_asked_for(server: ThreadingHTTPServer) -> None:

@@ -20,7 +20,7 @@ const QUALITY = 9;
 const BEST = 11;
 const LASTING = /^pyodide\.asm\..*wasm$/;
 const WORTH = 0.95; // of the size before
-const COMPRESSED = /\.(br|gz|whl|png|jpg|webp|woff2)$/;
+const COMPRESSED = /\.(zst|br|gz|whl|png|jpg|webp|woff2)$/;
 
 const METHODS = {
   gz: (content) => promisify(gzip)(content, { level: 9 }),

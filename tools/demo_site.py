@@ -31,7 +31,7 @@ OFFLINE = "demo/offline.js"
 # For pages that bring their own Python; the demo fetches what lies in files/.
 UNUSED_FOLDERS = ("pyodide/", "examples/")
 # Not fetched under these names: other forms of files, which servers negotiate, and sources.
-UNUSED_SUFFIXES = (".br", ".gz", ".d.ts", ".map")
+UNUSED_SUFFIXES = (".zst", ".br", ".gz", ".d.ts", ".map")
 
 
 def vendored_sources() -> list[Path]:

@@ -19,7 +19,7 @@ from tools.ledger import ROOT, empty_folder
 NAME = "tern-engine"
 # Of the site; sw.js and packaged.js are its own.
 TEXTS = ("README.md", "LICENSE", "THIRD_PARTY_NOTICES.md")
-UNUSED = shutil.ignore_patterns("*.br", "*.gz", "snapshot.*")
+UNUSED = shutil.ignore_patterns("*.zst", "*.br", "*.gz", "snapshot.*")
 NOT_TAKEN = frozenset({"sw.js", "packaged.js"})
 PACKAGED = """/** Where the engine's files are: named one by one, as bundlers look for them. */
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tools import demo_site, npm_package, website, worker
+from tools import compress, demo_site, npm_package, website, worker
 from tools.kernels import TABLES, compile_kernel, kernel_inputs
 from tools.ledger import ROOT, Ledger, empty_folder, files_under
 from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, write_payload
@@ -144,7 +144,7 @@ class Recipes:
         inputs = [code, wheel, parts.micropip, parts.demo_index, parts.demo_map]
         inputs += [ROOT / "tools" / "demo_site.py", *demo_site.vendored_sources()]
         inputs += [parts.runtime, *parts.bytecode.glob("*.zip"), *parts.bytecode.glob("snapshot.*")]
-        inputs += [*website.site_sources(), website.COMPRESS]
+        inputs += [*website.site_sources(), *compress.sources()]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
         return self._made(out)
 

@@ -2,13 +2,14 @@
 
 It answers GET and HEAD on this machine only. WebAssembly is sent as application/wasm, without which
 Pyodide hangs; nothing outside the folder is reachable. Files with their hash in their name are kept
-by browsers for ever, others are revalidated with an ETag. FILE.br or FILE.gz is sent for FILE to
-clients that take it.
+by browsers for ever, others are revalidated with an ETag. FILE.zst, FILE.br or FILE.gz is
+sent for FILE to clients that take it.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import os
 import posixpath
@@ -40,11 +41,11 @@ TYPES = {
     ".ts": "text/plain; charset=utf-8",
 }
 BINARY = "application/octet-stream"
-# Best first: coding of Accept-Encoding -> ending of the file beside.
-CODINGS = {"br": ".br", "gzip": ".gz"}
+# Coding of Accept-Encoding -> ending of the file beside. Best first: all in all zstd makes files no
+# larger than Brotli does, and a browser unpacks it in a fraction of the time.
+CODINGS = {"zstd": ".zst", "br": ".br", "gzip": ".gz"}
 HASHED = re.compile(r"\.[0-9a-f]{16}\.\w+$")
 FOR_EVER = "public, max-age=31536000, immutable"
-CHUNK = 1 << 18
 
 
 class StaticHandler(BaseHTTPRequestHandler):
@@ -93,9 +94,9 @@ class StaticHandler(BaseHTTPRequestHandler):
         coding = self._coding(file)
         sent = file.with_name(file.name + CODINGS[coding]) if coding else file
         with sent.open("rb") as content:
-            tag = f'"{hashlib.file_digest(content, "sha256").hexdigest()[:32]}"'
-            length = content.seek(0, os.SEEK_END)
-            content.seek(0)
+            facts = os.fstat(content.fileno())
+            length = facts.st_size
+            tag = f'"{_digest(sent, facts.st_mtime_ns, length)[:32]}"'
             known = {t.strip() for t in self.headers.get("If-None-Match", "").split(",")}
             unchanged = tag in known
             self.send_response(HTTPStatus.NOT_MODIFIED if unchanged else HTTPStatus.OK)
@@ -109,8 +110,8 @@ class StaticHandler(BaseHTTPRequestHandler):
                 if coding:
                     self.send_header("Content-Encoding", coding)
             self.end_headers()
-            while with_body and not unchanged and (chunk := content.read(CHUNK)):
-                self.wfile.write(chunk)
+            if with_body and not unchanged:
+                self.connection.sendfile(content)
 
     def _coding(self, file: Path) -> str | None:
         """The best coding that the client takes and a file beside `file` has, None for neither."""
@@ -134,6 +135,13 @@ class StaticHandler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:
         if not self.quiet:
             super().log_message(format, *arguments)
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest(file: Path, changed_ns: int, length: int) -> str:
+    """SHA-256 of a file, hex, taken anew when its time or its length has changed."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def accepted(header: str) -> dict[str, float]:

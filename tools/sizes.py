@@ -33,7 +33,7 @@ def measure(paths: Iterable[Path], cache: Path) -> dict[Path, tuple[int, int, in
 def report(paths: Iterable[Path], cache: Path) -> None:
     """Print one line a file, those below a folder included."""
     # What lies compressed beside a file is no artifact of its own.
-    files = [path for path in files_under(paths) if path.suffix not in (".br", ".gz")]
+    files = [path for path in files_under(paths) if path.suffix not in (".zst", ".br", ".gz")]
     sizes = measure(files, cache)
     if not sizes:
         return

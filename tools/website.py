@@ -10,7 +10,7 @@ files/              what manifest.json names for the shim, each under a name tha
 pyodide/            a Pyodide for pages that bring their own Python: the runtime from npm, the
                     standard library as bytecode, and, for loadPackage and micropip, a lock file
                     that lists the wheels beside it
-*.br, *.gz          the file beside it, compressed, for servers that negotiate
+*.zst, *.br, *.gz   the file beside it, compressed, for servers that negotiate
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from tools import demo_site
+from tools.compress import compress
 from tools.ledger import ROOT, digest, empty_folder
 
 PYODIDE = ROOT / "node_modules" / "pyodide"
@@ -33,7 +34,6 @@ RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 PRECOMPILE = ROOT / "tools" / "precompile.mjs"
 LEAN = ROOT / "tools" / "lean_runtime.mjs"
 SNAPSHOT = ROOT / "tools" / "snapshot.mjs"
-COMPRESS = ROOT / "tools" / "compress.mjs"
 COMPRESSED = ROOT / "build" / "compressed"
 # Digits of a file's SHA-256 in its name.
 NAME_DIGITS = 16
@@ -200,7 +200,7 @@ def assemble(out: Path, parts: Parts) -> None:
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
     (out / "package.json").write_text('{"type": "module"}\n', "utf-8")
     demo_site.write_service_worker(out)
-    subprocess.run(["node", str(COMPRESS), str(out), str(COMPRESSED)], check=True)
+    compress(out, COMPRESSED)
 
 
 def place_hashed(out: Path, source: Path, name: str) -> str:
