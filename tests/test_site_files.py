@@ -67,7 +67,7 @@ def test_compressed_siblings_hold_the_same_and_are_smaller() -> None:
         assert path.stat().st_size < original.stat().st_size
     compressed = {path.with_suffix("").relative_to(SITE).as_posix() for path in siblings}
     assert {path_of(role) for role in SHIM} <= compressed
-    assert {"load.js", "manifest.json", "demo/index.html"} <= compressed
+    assert {"tern-engine.js", "manifest.json", "demo/index.html"} <= compressed
     brotli = """
         import { readFileSync } from "node:fs";
         import { brotliDecompressSync } from "node:zlib";

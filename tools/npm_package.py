@@ -17,13 +17,16 @@ from typing import Any
 from tools.ledger import ROOT, empty_folder
 
 NAME = "tern-engine"
-# Of the site; sw.js and packaged.js are its own.
+WEB = ROOT / "web"
+# Of the site; its packaged.js is its own.
 TEXTS = ("README.md", "LICENSE", "THIRD_PARTY_NOTICES.md")
 UNUSED = shutil.ignore_patterns("*.zst", "*.br", "*.gz", "snapshot.*")
-NOT_TAKEN = frozenset({"sw.js", "packaged.js"})
+NOT_TAKEN = frozenset({"packaged.js"})
 PACKAGED = """/** Where the engine's files are: named one by one, as bundlers look for them. */
 
 export const FOLDER = undefined;
+
+export const EXPECTED = undefined;
 
 export const FILES = {
 %s};
@@ -33,8 +36,9 @@ export const FILES = {
 def assemble(out: Path, site: Path) -> None:
     """Write the package into `out`, emptied first."""
     empty_folder(out)
+    # As they are written: the site's are bundled, which is for the user's own bundler to do.
     for pattern in ("*.js", "*.d.ts"):
-        for source in sorted(site.glob(pattern)):
+        for source in sorted(WEB.glob(pattern)):
             if source.name not in NOT_TAKEN:
                 shutil.copyfile(source, out / source.name)
     for name in TEXTS:

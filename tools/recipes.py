@@ -144,7 +144,7 @@ class Recipes:
         inputs = [code, wheel, parts.micropip, parts.demo_index, parts.demo_map]
         inputs += [ROOT / "tools" / "demo_site.py", *demo_site.vendored_sources()]
         inputs += [parts.runtime, *parts.bytecode.glob("*.zip"), *parts.bytecode.glob("snapshot.*")]
-        inputs += [*website.site_sources(), *compress.sources()]
+        inputs += [*website.site_sources(), *compress.sources(), website.BUNDLE]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
         return self._made(out)
 
@@ -153,6 +153,7 @@ class Recipes:
         site, out = self.site(), DIST / "npm"
         tarball = DIST / f"{npm_package.NAME}-{_project()['project']['version']}.tgz"
         inputs = [ROOT / "tools" / "npm_package.py", ROOT / "package.json", site]
+        inputs += website.site_sources()
         self._step("npm package", inputs, [out], lambda: npm_package.assemble(out, site))
         self._step("npm tarball", [out], [tarball], lambda: npm_package.pack(out, tarball))
         return self._made(tarball)

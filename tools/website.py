@@ -1,7 +1,7 @@
 """Assembles dist/web: all that a page needs, in one folder that any static server can serve.
 
 manifest.json       which files a load needs, their sizes and hashes
-*.js, *.d.ts        the shim; package.json says that they are ES modules
+*.js, *.d.ts        the shim, bundled; package.json says that they are ES modules
 demo/, examples/    pages
 files/              what manifest.json names for the shim, each under a name that holds its hash,
                     to be cached for ever: model, kernel, Python's runtime, made lean, and standard
@@ -15,6 +15,7 @@ pyodide/            a Pyodide for pages that bring their own Python: the runtime
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -34,9 +35,12 @@ RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 PRECOMPILE = ROOT / "tools" / "precompile.mjs"
 LEAN = ROOT / "tools" / "lean_runtime.mjs"
 SNAPSHOT = ROOT / "tools" / "snapshot.mjs"
+BUNDLE = ROOT / "tools" / "bundle_shim.mjs"
 COMPRESSED = ROOT / "build" / "compressed"
 # Digits of a file's SHA-256 in its name.
 NAME_DIGITS = 16
+# Of the shim's larger files each part has a hash, which a page takes while the rest comes.
+SLICE = 1 << 20
 MICROPIP = "micropip==0.11.1"
 # micropip is chosen by the Python inside Pyodide, not by the one that builds.
 PYODIDE_PYTHON = "3.14"
@@ -199,6 +203,7 @@ def assemble(out: Path, parts: Parts) -> None:
     manifest["files"]["snapshot"] |= facts
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
     (out / "package.json").write_text('{"type": "module"}\n', "utf-8")
+    subprocess.run(["node", str(BUNDLE), str(out)], check=True)
     demo_site.write_service_worker(out)
     compress(out, COMPRESSED)
 
@@ -229,7 +234,20 @@ def _copy_sources(out: Path) -> None:
 
 def _entry(out: Path, path: str) -> dict[str, object]:
     file = out / path
-    return {"path": path, "bytes": file.stat().st_size, "sha256": digest(file)}
+    entry: dict[str, object] = {
+        "path": path,
+        "bytes": file.stat().st_size,
+        "sha256": digest(file),
+    }
+    if path.startswith("files/") and file.stat().st_size > SLICE:
+        entry["slices"] = {"bytes": SLICE, "sha256": _slice_hashes(file)}
+    return entry
+
+
+def _slice_hashes(file: Path) -> list[str]:
+    with file.open("rb") as content:
+        slices = iter(lambda: content.read(SLICE), b"")
+        return [hashlib.sha256(part).hexdigest() for part in slices]
 
 
 def _identity(package: Path, table: str) -> tuple[str, str]:

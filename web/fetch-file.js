@@ -4,6 +4,7 @@
  */
 import { TernError, abortError } from "./errors.js";
 import { nodeModule } from "./host.js";
+import { Received } from "./received.js";
 import { sha256 } from "./sha256.js";
 
 /**
@@ -15,7 +16,16 @@ import { sha256 } from "./sha256.js";
  * @property {string} url absolute
  * @property {number} [bytes]
  * @property {string} [sha256] hex
+ * @property {Slices} [slices] where the file's hash would keep a reader waiting
  * @property {boolean} [revalidate] ask the server even where the HTTP cache has the file
+ */
+
+/**
+ * Hashes of a file's parts. Where all of them match it is the file; else its own hash decides.
+ *
+ * @typedef {object} Slices
+ * @property {number} bytes of each but the last
+ * @property {string[]} sha256 hex
  */
 
 /**
@@ -66,12 +76,12 @@ async function fetchOnce(file, options, cache) {
   const stopped = new Promise((_, reject) => controller.signal.addEventListener("abort", reject));
   stopped.catch(() => {});
   try {
-    const body = file.url.startsWith("file:")
-      ? await readLocal(file)
+    const { body, hashes } = file.url.startsWith("file:")
+      ? { body: await readLocal(file), hashes: [] }
       : await Promise.race([download(file, options, cache, controller.signal, stall.touch), /** @type {Promise<never>} */ (stopped)]);
     stall.clear();
     options.onBytes?.(body.length, body.length);
-    await checkBody(file, body);
+    await checkBody(file, body, hashes);
     if (signal?.aborted) throw abortError(signal);
     return body;
   } catch (error) {
@@ -103,7 +113,7 @@ function cameWrong({ code, cause }) {
  * @param {RequestCache} cache
  * @param {AbortSignal} signal
  * @param {() => void} touch called when bytes came
- * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ * @returns {Promise<{body: Uint8Array<ArrayBuffer>, hashes: Promise<string>[]}>}
  */
 async function download(file, { fetch = globalThis.fetch, onBytes }, cache, signal, touch) {
   /** @type {Response} */
@@ -133,21 +143,19 @@ async function readBody(file, response, onBytes, touch) {
   const type = response.headers.get("content-type") ?? "";
   if (HTML_TYPES.test(type)) throw contentError(file, type);
   const total = file.bytes ?? declaredLength(response);
-  const chunks = [];
-  let loaded = 0;
+  const received = new Received(file.bytes, file.slices?.bytes);
   try {
     const reader = response.body?.getReader();
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
       touch();
-      chunks.push(part.value);
-      loaded += part.value.length;
-      onBytes?.(loaded, total);
+      received.add(part.value);
+      onBytes?.(received.loaded, total);
     }
   } catch (error) {
     // The host itself holds the body to its Content-Length, and ends short ones with an error.
-    throw truncated(file, loaded, total, error);
+    throw truncated(file, received.loaded, total, error);
   }
-  return concat(chunks, loaded);
+  return { body: received.body(), hashes: received.hashes };
 }
 
 /**
@@ -170,8 +178,9 @@ async function readLocal(file) {
 /**
  * @param {FileSpec} file
  * @param {Uint8Array<ArrayBuffer>} body
+ * @param {Promise<string>[]} hashes of its slices, as far as they were taken
  */
-async function checkBody(file, body) {
+async function checkBody(file, body, hashes) {
   if (looksLikeHtml(body)) throw contentError(file, "an HTML page");
   if (file.bytes !== undefined && body.length < file.bytes) {
     throw truncated(file, body.length, file.bytes);
@@ -180,12 +189,22 @@ async function checkBody(file, body) {
     const message = `${label(file)} has ${body.length} bytes, expected ${file.bytes}`;
     throw new TernError("LOAD_INTEGRITY", message);
   }
-  if (file.sha256 === undefined) return;
+  if (file.sha256 === undefined || (await matches(file.slices, hashes))) return;
   const found = await sha256(body);
   if (found !== file.sha256) {
     const message = `${label(file)} has SHA-256 ${found}, expected ${file.sha256}`;
     throw new TernError("LOAD_INTEGRITY", message);
   }
+}
+
+/**
+ * @param {Slices | undefined} slices
+ * @param {Promise<string>[]} hashes
+ */
+async function matches(slices, hashes) {
+  if (slices === undefined || slices.sha256.length !== hashes.length) return false;
+  const found = await Promise.all(hashes);
+  return found.every((hash, i) => hash === slices.sha256[i]);
 }
 
 /** @param {Uint8Array} body */
@@ -204,20 +223,6 @@ function declaredLength(response) {
   const length = response.headers.get("content-length");
   const encoding = response.headers.get("content-encoding") ?? "identity";
   return length !== null && encoding === "identity" ? Number(length) : undefined;
-}
-
-/**
- * @param {Uint8Array[]} chunks
- * @param {number} length
- */
-function concat(chunks, length) {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 /**

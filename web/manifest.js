@@ -22,14 +22,14 @@ export const FILES = /** @type {const} */ ([
 /** @typedef {import("./fetch-file.js").FileSpec & {bytes: number, sha256: string}} ListedFile */
 
 /**
- * @param {Uint8Array} content
+ * @param {any} manifest
  * @param {string} url where it came from; its paths are relative to that
  * @returns {Record<FileName, ListedFile> & {snapshot?: SnapshotFile}}
  * @throws {TernError} LOAD_CONTENT for anything but a whole manifest, KERNEL_MISSING for one
  *   without a kernel
  */
-export function readManifest(content, url) {
-  const files = parse(content, url)?.files ?? {};
+export function listFiles(manifest, url) {
+  const files = manifest?.files ?? {};
   const listed = Object.fromEntries(FILES.map((name) => [name, readEntry(name, files[name], url)]));
   if (files.snapshot) {
     const { id, memoryBytes } = files.snapshot;
@@ -41,8 +41,10 @@ export function readManifest(content, url) {
 /**
  * @param {Uint8Array} content
  * @param {string} url
+ * @returns {unknown}
+ * @throws {TernError} LOAD_CONTENT for what is no JSON
  */
-function parse(content, url) {
+export function parseManifest(content, url) {
   try {
     return JSON.parse(new TextDecoder().decode(content));
   } catch (error) {
@@ -68,5 +70,15 @@ function readEntry(name, entry, url) {
     const message = `manifest.json (${url}) has no complete entry for ${name}, expected path, bytes and sha256`;
     throw new TernError(code, message);
   }
-  return { name, url: new URL(entry.path, url).href, bytes: entry.bytes, sha256: entry.sha256 };
+  const { bytes, sha256, slices } = entry;
+  return { name, url: new URL(entry.path, url).href, bytes, sha256, slices: isSliced(slices) ? slices : undefined };
+}
+
+/**
+ * Slices only save time: what is no list of them is as good as none.
+ *
+ * @param {any} slices
+ */
+function isSliced(slices) {
+  return Number.isSafeInteger(slices?.bytes) && slices.bytes > 0 && Array.isArray(slices.sha256);
 }

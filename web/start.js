@@ -1,11 +1,12 @@
 /** One load, from the manifest to an engine. load.js decides when to start one and who gets it. */
 import { startEngine, startPython } from "./boot.js";
+import { Downloads } from "./downloads.js";
 import { TernError, abortError } from "./errors.js";
 import { fetchFile } from "./fetch-file.js";
 import { checkWebAssembly } from "./host.js";
 import { importModule } from "./import-module.js";
-import { readManifest } from "./manifest.js";
-import { FILES } from "./packaged.js";
+import { listFiles, parseManifest } from "./manifest.js";
+import { EXPECTED, FILES, FOLDER } from "./packaged.js";
 import { Progress } from "./progress.js";
 import { bootPyodide } from "./pyodide-boot.js";
 import { spawnThread } from "./thread.js";
@@ -30,10 +31,18 @@ import { startWorkers } from "./worker-engine.js";
  * @property {typeof importModule} importModule
  * @property {typeof bootPyodide} boot
  * @property {typeof spawnThread} spawn
+ * @property {{baseUrl: string, manifest: object}} [expected] what the manifest in that folder is likely
+ *   to say
  */
 
 /** @type {Host} */
-export const HOST = { checkWebAssembly, importModule, boot: bootPyodide, spawn: spawnThread };
+export const HOST = {
+  checkWebAssembly,
+  importModule,
+  boot: bootPyodide,
+  spawn: spawnThread,
+  ...(FOLDER && EXPECTED && { expected: { baseUrl: FOLDER, manifest: EXPECTED } }),
+};
 
 /**
  * @param {Target} target
@@ -46,24 +55,18 @@ export async function start(target, signal, report, host) {
   const { workers } = target;
   await host.checkWebAssembly();
   const options = { signal, timeoutMs: target.timeoutMs, fetch: host.fetch };
-  const { model, ...listed } = await listFiles(target, options);
+  const downloads = new Downloads(options);
+  downloads.expect(expectedFiles(target, host));
+  const { model, ...listed } = await readList(target, options);
   const own = withSnapshot(listed);
   const modelFile = modelSource(target.model, model);
   const progress = new Progress(
     modelFile ? [...Object.values(own), { ...modelFile, bytes: model.bytes }] : Object.values(own),
     report,
   );
-  /** @type {Promise<unknown>[]} */
-  const downloads = [];
+  downloads.watch((name, loaded, total) => progress.update(name, loaded, total));
   /** @type {Get} */
-  const fetchOnce = (file) => {
-    const onBytes = (/** @type {number} */ loaded, /** @type {number | undefined} */ total) =>
-      progress.update(file.name, loaded, total);
-    const download = fetchFile(file, { ...options, onBytes });
-    downloads.push(download);
-    return download;
-  };
-  const get = remembering(fetchOnce);
+  const get = (file) => downloads.get(file);
 
   const parts = (/** @type {typeof own} */ files) =>
     pythonParts(files, get, target.timeoutMs, workers ? undefined : host);
@@ -72,7 +75,7 @@ export async function start(target, signal, report, host) {
     get(own.kernels).then(compileKernels),
     modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
   ]).then(([kernels, model]) => ({ kernels, model, sha256: modelFile?.sha256 }));
-  Promise.all(downloads).then(
+  downloads.all().then(
     () => progress.enter("starting"),
     () => {}, // `python` or `rest` fails of the same
   );
@@ -107,30 +110,31 @@ function withSnapshot(listed) {
  */
 
 /**
- * The same promise for the same file: a second start takes what the first fetched.
+ * What a start will ask for, as far as that is known before the manifest is here.
  *
- * @param {Get} get
- * @returns {Get}
+ * @param {Target} target
+ * @param {Host} host
+ * @returns {import("./fetch-file.js").FileSpec[]}
  */
-function remembering(get) {
-  /** @type {Map<string, Promise<Uint8Array<ArrayBuffer>>>} */
-  const known = new Map();
-  return (file) => {
-    const download = known.get(file.name) ?? get(file);
-    known.set(file.name, download);
-    return download;
-  };
+function expectedFiles({ baseUrl, model }, { expected }) {
+  if (expected === undefined || baseUrl !== expected.baseUrl) return [];
+  const { model: own, ...others } = listFiles(expected.manifest, manifestUrl(baseUrl));
+  return [...Object.values(withSnapshot(others)), ...(model === undefined ? [own] : [])];
 }
 
 /**
  * @param {Target} target
  * @param {import("./fetch-file.js").FetchOptions} options
  */
-async function listFiles({ baseUrl }, options) {
+async function readList({ baseUrl }, options) {
   if (baseUrl === undefined) return packagedFiles();
-  const url = new URL("manifest.json", baseUrl).href;
-  return readManifest(await fetchFile({ name: "manifest.json", url, revalidate: true }, options), url);
+  const url = manifestUrl(baseUrl);
+  const content = await fetchFile({ name: "manifest.json", url, revalidate: true }, options);
+  return listFiles(parseManifest(content, url), url);
 }
+
+/** @param {string} baseUrl */
+const manifestUrl = (baseUrl) => new URL("manifest.json", baseUrl).href;
 
 /**
  * @returns {Record<import("./manifest.js").FileName, import("./fetch-file.js").FileSpec> &
@@ -142,7 +146,7 @@ function packagedFiles() {
 }
 
 /**
- * @param {Omit<Awaited<ReturnType<typeof listFiles>>, "model">} files
+ * @param {Omit<Awaited<ReturnType<typeof readList>>, "model">} files
  * @param {Get} get
  * @param {number} timeoutMs
  * @param {Host} [here] for a start in this thread: the script is imported as soon as it is here
