@@ -1,6 +1,6 @@
 """What threads and processes bring on CPython: the rate of one engine, of a pool, of processes.
 
-    PYTHONPATH=pyapp python -m bench.python_threads [COUNT]
+    PYTHONPATH=pyapp python -m bench.python_threads [COUNT [ROUNDS]]
 
 Ways take turns in one run. Two threads or processes need two idle cores to show what they bring.
 """
@@ -54,5 +54,6 @@ def lines(found: dict[str, list[float]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if sys.argv[1:] else 3900
-    print("\n".join(lines(rates(count, rounds=5))))
+    given = [int(argument) for argument in sys.argv[1:]]
+    count, rounds = [*given, *(3900, 5)[len(given) :]]
+    print("\n".join(lines(rates(count, rounds))))

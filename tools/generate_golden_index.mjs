@@ -17,7 +17,7 @@ const OUT = process.argv[2] ?? fileURLToPath(new URL("../tests/golden/index/", i
 const DIM = 7; // odd: the padding of rows must not show
 const PASSAGE_TOKENS = 12;
 
-export const DOCUMENTS = [
+const DOCUMENTS = [
   { id: "plain", text: "The ferry leaves at nine. It takes two hours to the island. Bring a warm coat with you, please." },
   { id: "all", text: "Short text", title: "Everything", source: "https://example.org/a?b=c&d", meta: { z: [1, 2.5, null, true, "ü"], a: { "😀": 1e21, "ﬁ": -0 } } },
   { id: "blank", text: " \n ", title: "Title only" },

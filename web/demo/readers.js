@@ -15,7 +15,7 @@ import { htmlToText } from "./html.js";
  */
 
 /** What can be read, by the ending of the name. */
-export const ENDINGS = ["txt", "md", "markdown", "html", "htm", "csv", "tsv", "json", "jsonl", "pdf"];
+const ENDINGS = ["txt", "md", "markdown", "html", "htm", "csv", "tsv", "json", "jsonl", "pdf"];
 // A part of a plain text, in characters: some passages of the model.
 const PART = 900;
 const SLICE_MS = 20;
