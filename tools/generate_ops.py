@@ -18,6 +18,25 @@ MODES = ("store", "add", "gelu")
 
 # op -> (what it does, {operand: meaning})
 OPS: dict[str, tuple[str, dict[str, str]]] = {
+    "read": (
+        "ids of as many texts as a call takes; instructions after it work on these",
+        {
+            "texts": "see wordpiece.c",
+            "pieces": "the vocabulary, a piece a line",
+            "offsets": "u32 [pieces + 1], see learn_pieces",
+            "slots": "u32 [slot_count], see learn_pieces",
+            "slot_count": "a power of two, more than there are pieces",
+            "longest": "characters of the longest piece",
+            "unknown": "an id",
+            "start": "an id",
+            "end": "an id",
+            "ids": "u32 [most_tokens + longest_text]",
+            "lengths": "u32 [most_texts], ids of each text",
+            "most_texts": "count",
+            "most_tokens": "count",
+            "longest_text": "ids of a text at most, start and end included",
+        },
+    ),
     "distinct": (
         "a row for each distinct token of a text; instructions after it work on these rows",
         {

@@ -30,6 +30,8 @@ export class Engine {
   /** @type {WebAssembly.Memory} */
   #memory;
   #embed;
+  /** Where the kernel leaves an embedding. */
+  #vector = new Float32Array(0);
   #summary;
 
   /** @param {Bridge} bridge one whose `error_code` is empty; the engine owns it from here on */
@@ -58,7 +60,12 @@ export class Engine {
     this.#live();
     checkText(text, "text");
     const offset = this.#answer(this.#embed(text));
-    return new Float32Array(this.#memory.buffer, offset, this.dim).slice();
+    // The view is kept: making one takes longer than the copy. A memory that grew has detached it,
+    // and then it begins at 0.
+    if (this.#vector.byteOffset !== offset) {
+      this.#vector = new Float32Array(this.#memory.buffer, offset, this.dim);
+    }
+    return this.#vector.slice();
   }
 
   /**
@@ -138,6 +145,7 @@ export class Engine {
     bridge.destroy?.();
     // Nothing may keep the kernel's memory alive: it holds the model.
     this.#memory = /** @type {any} */ (null);
+    this.#vector = new Float32Array(0);
     this.#embed = /** @type {any} */ (null);
   }
 

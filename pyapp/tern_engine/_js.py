@@ -50,8 +50,7 @@ class Bridge:
     def embed(self, text: str) -> int:
         """Byte offset in kernel memory of float32 [dim], or -1. Valid until the next call."""
         try:
-            engine = self._live()
-            engine._run([engine.tokenizer.tokenize(text)])
+            self._live()._encoder.run(text)
             return self._out
         except TernError as error:
             return self._failed(error)
@@ -62,17 +61,15 @@ class Bridge:
         def run() -> int:
             engine = self._live()
             stride, at = engine._encoder.out_stride // 4, 0
-            ids = [engine.tokenizer.tokenize(text) for text in texts]
-            for group in engine._groups(ids):
-                engine._run(group)
-                floats = js.Float32Array.new(self.memory.buffer, self._out, len(group) * stride)
+            for count in engine._encoder.run_all(texts.to_py()):
+                floats = js.Float32Array.new(self.memory.buffer, self._out, count * stride)
                 if stride == self.dim:
                     out.set(floats, at)
                 else:
-                    for i in range(len(group)):
+                    for i in range(count):
                         row = floats.subarray(i * stride, i * stride + self.dim)
                         out.set(row, at + i * self.dim)
-                at += len(group) * self.dim
+                at += count * self.dim
             return 0
 
         return int(self._guard(run))

@@ -8,12 +8,15 @@ its buffers to stay in the cache.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .errors import KernelSelfTestError
 from .format import Header
 from .kernels import Kernel, _ops
 from .model import Layer, Layout, Linear, Model, Norm, padded_head, round_up
+from .texts import Texts, Vocabulary
+from .tokenizer import Tokenizer
 
 CHUNK_ROWS = 32
 MAX_TEXTS = 64  # texts of one call
@@ -29,7 +32,7 @@ TILE_ROWS = 4  # rows that quantize.c treats at a time
 class Scratch:
     """Offsets of the buffers of a call, f32 where not said otherwise.
 
-    input u32: number of texts, 3 unused, lengths [MAX_TEXTS] and, from `ids` on, ids [tokens];
+    lengths u32 [MAX_TEXTS]; ids u32 [tokens + those of the longest text];
     places u32 [tokens]; distinct u32 [rows + 4]; counts u32 [MAX_TEXTS];
     x [rows][d]; qkv [rows][3][heads][head];
     fresh [chunk][3][heads][head]; missing u32 [chunk]; keys u32 [REMEMBERED];
@@ -41,7 +44,7 @@ class Scratch:
     pooled [MAX_TEXTS][d]; out [MAX_TEXTS][padded output].
     """
 
-    input: int
+    lengths: int
     ids: int
     places: int
     distinct: int
@@ -76,11 +79,9 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
     head, keys = padded_head(header), round_up(header.max_seq_len, 8)
     qkv = 3 * header.n_heads * head
     widest = max(qkv, ffn)
-    ids_at = 4 + MAX_TEXTS
-    source = layout.place(4 * (ids_at + rows))
     return Scratch(
-        input=source,
-        ids=source + 4 * ids_at,
+        lengths=layout.place(4 * MAX_TEXTS),
+        ids=layout.place(4 * (rows + header.max_seq_len)),
         places=layout.place(4 * rows),
         distinct=layout.place(4 * (rows + 4)),
         counts=layout.place(4 * MAX_TEXTS),
@@ -104,8 +105,8 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
     )
 
 
-def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
-    """The program: one list of words an instruction."""
+def forward_pass(model: Model, at: Scratch, vocabulary: Vocabulary, texts: int) -> list[list[int]]:
+    """The program: one list of words an instruction. `texts` is where they are read from."""
     header, weights = model.header, model.weights
     d, ffn = header.d_model, header.ffn_dim
     hidden_stride = ffn + HIDDEN_GAP
@@ -207,6 +208,24 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
             product(layer.down, at.x, _ops.MODE_ADD),
         )
 
+    program.append(
+        _ops.read(
+            texts=texts,
+            pieces=vocabulary.pieces,
+            offsets=vocabulary.offsets,
+            slots=vocabulary.slots,
+            slot_count=vocabulary.slot_count,
+            longest=vocabulary.longest,
+            unknown=vocabulary.unknown,
+            start=vocabulary.start,
+            end=vocabulary.end,
+            ids=at.ids,
+            lengths=at.lengths,
+            most_texts=MAX_TEXTS,
+            most_tokens=row_capacity(header),
+            longest_text=header.max_seq_len,
+        )
+    )
     program.append(_ops.distinct(ids=at.ids, places=at.places, rows=at.distinct, counts=at.counts))
     program.append(
         _ops.gather(
@@ -249,19 +268,21 @@ def forward_pass(model: Model, at: Scratch) -> list[list[int]]:
 class Encoder:
     """Runs the forward pass of up to MAX_TEXTS texts and row_capacity tokens in one call."""
 
-    def __init__(self, kernel: Kernel, model: Model, layout: Layout) -> None:
+    def __init__(self, kernel: Kernel, model: Model, layout: Layout, tokenizer: Tokenizer) -> None:
         header = model.header
         self.scratch = place_scratch(header, model.weights.padded_output, layout)
-        program = forward_pass(model, self.scratch)
+        vocabulary = Vocabulary(tokenizer, layout)
+        self._texts = Texts(tokenizer, layout)
+        program = forward_pass(model, self.scratch, vocabulary, self._texts.offset)
         self._program = layout.place(4 * _ops.INSTRUCTION_WORDS * len(program))
-        self._count = len(program)
         kernel.reserve(layout.end)
+        vocabulary.write(kernel)
+        self._texts.open(kernel)
         kernel.write(self._program, array("I", [word for line in program for word in line]))
-        self.row_capacity = row_capacity(header)
         self.out_stride = 4 * model.weights.padded_output
         bad = kernel.call(
             "check_program",
-            *(self._program, self._count, self.row_capacity, MAX_TEXTS, header.max_seq_len),
+            *(self._program, len(program), row_capacity(header), MAX_TEXTS, header.max_seq_len),
         )
         if bad >= 0:
             raise KernelSelfTestError(
@@ -270,20 +291,22 @@ class Encoder:
                 expected="known, and inside the kernel's memory",
             )
         self._kernel = kernel
-        self._input = array("I", bytes(4 * (4 + MAX_TEXTS + self.row_capacity)))
         kernel.call("fill_zero", self.scratch.keys, 4 * REMEMBERED)
-        kernel.call("choose", self._program, self._count, self.scratch.input)
-        self._window = kernel.window(self.scratch.input, 4 * len(self._input))
+        kernel.call("choose", self._program, len(program))
         self.out = kernel.window(self.scratch.out, MAX_TEXTS * self.out_stride)
 
-    def run(self, texts: list[list[int]]) -> None:
-        """Embed texts given as ids; the results stand in `out`, out_stride bytes apart."""
-        words = self._input
-        words[0] = len(texts)
-        at = 4 + MAX_TEXTS
-        for i, ids in enumerate(texts, 4):
-            words[i] = len(ids)
-            words[at : at + len(ids)] = array("I", ids)
-            at += len(ids)
-        self._window.assign(words)
-        self._kernel.call("run_chosen")
+    def run(self, text: str) -> None:
+        """Embed one text; the result stands in `out`. Raises InvalidInputError if it is no str."""
+        self._texts.assign_one(text)
+        self._kernel.call("run_first")
+
+    def run_all(self, texts: Sequence[str]) -> Iterator[int]:
+        """Embed texts in as many calls as they take. Yields how many each took, their results in
+        `out`, out_stride bytes apart, until the next step."""
+        for left in self._texts.assign_parts(texts):
+            name = "run_first"
+            while left > 0:
+                done = self._kernel.call(name)
+                yield done
+                left -= done
+                name = "run_next"

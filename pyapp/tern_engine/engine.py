@@ -13,7 +13,7 @@ from typing import Any
 
 from ._data import read_data
 from .build import Build, find_build
-from .encoder import MAX_TEXTS, Encoder
+from .encoder import Encoder
 from .errors import DisposedError, InvalidInputError
 from .format import HEADER_BYTES
 from .kernels import open_kernel
@@ -72,7 +72,7 @@ class Engine:
             known=sha256 if sha256 == build.model_sha256 else "",
         )
         self.tokenizer.max_length = self._model.header.max_seq_len
-        self._encoder = Encoder(self._kernel, self._model, layout)
+        self._encoder = Encoder(self._kernel, self._model, layout, self.tokenizer)
 
     @classmethod
     def load(cls, model: str | os.PathLike[str] | bytes | None = None) -> Engine:
@@ -101,7 +101,8 @@ class Engine:
     def embed(self, text: str) -> Vector:
         """float32 [dim], unit length. Raises InvalidInputError when text is no str."""
         with self._lock:
-            self._run([self._ids(text)])
+            self._check_alive()
+            self._encoder.run(text)
             return _vector(self._encoder.out.tobytes(4 * self.dim))
 
     def embed_batch(self, texts: Sequence[str]) -> Any:
@@ -109,12 +110,12 @@ class Engine:
 
         Without numpy a list of n array('f').
         """
-        ids = [self._ids(text) for text in _checked(texts)]
+        checked = _checked(texts)
         rows: list[bytearray] = []
         with self._lock:
-            for group in self._groups(ids):
-                self._run(group)
-                rows += self._rows(len(group))
+            self._check_alive()
+            for count in self._encoder.run_all(checked):
+                rows += self._rows(count)
         return _matrix(rows, self.dim)
 
     def encode(
@@ -152,7 +153,8 @@ class Engine:
 
     def tokenize(self, text: str) -> list[int]:
         """Ids from [CLS] to [SEP], at most max_seq_len, no padding."""
-        return self._ids(text)
+        self._check_alive()
+        return self.tokenizer.tokenize(text)
 
     def token_count(self, text: str) -> tuple[int, bool]:
         """Number of ids that tokenize() gives, and whether the text was cut to reach it."""
@@ -211,32 +213,10 @@ class Engine:
         if self._disposed:
             raise DisposedError("the engine was disposed, expected a live one: load it again")
 
-    def _ids(self, text: str) -> list[int]:
-        self._check_alive()
-        return self.tokenizer.tokenize(text)
-
-    def _run(self, group: list[list[int]]) -> None:
-        self._check_alive()  # again, under the lock
-        self._encoder.run(group)
-
     def _rows(self, count: int) -> list[bytearray]:
         stride, size = self._encoder.out_stride, 4 * self.dim
         data = self._encoder.out.tobytes(count * stride)
         return [data[i * stride : i * stride + size] for i in range(count)]
-
-    def _groups(self, ids: list[list[int]]) -> Iterator[list[list[int]]]:
-        """Consecutive texts that one call of the kernel can take."""
-        group: list[list[int]] = []
-        rows = 0
-        for text in ids:
-            full = rows + len(text) > self._encoder.row_capacity or len(group) == MAX_TEXTS
-            if group and full:
-                yield group
-                group, rows = [], 0
-            group.append(text)
-            rows += len(text)
-        if group:
-            yield group
 
 
 def _lasting(model: Any) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tern_engine import _unicode
@@ -74,10 +74,11 @@ class Tokenizer:
                     f"vocabulary: {token} is missing, expected a BERT vocabulary"
                 )
         self.vocab_size = len(vocab)
+        self._ids = ids
         self.max_length = max_length
         self._special = {token: ids[token] for token in SPECIAL_TOKENS}
-        self._unknown = (ids[UNKNOWN],)
-        self._start, self._end = ids[START], ids[END]
+        # Ids of what stands for an unknown word, before a text and behind it.
+        self.unknown, self.start, self.end = ids[UNKNOWN], ids[START], ids[END]
         # Pieces that start a word, and those that continue one without their "##".
         self._first = ids
         longest = max(map(len, ids))
@@ -87,7 +88,7 @@ class Tokenizer:
         self._next = {
             piece[skip:]: index for piece, index in ids.items() if piece.startswith(CONTINUATION)
         }
-        self._longest = min(longest, MAX_WORD)
+        self.longest = min(longest, MAX_WORD)
         self._recent: dict[str, tuple[int, ...]] = {}
         self._older: dict[str, tuple[int, ...]] = {}
 
@@ -118,6 +119,11 @@ class Tokenizer:
             return cls(read_vocabulary(text), max_length)
         return cls.from_vocab(text, max_length)
 
+    @property
+    def pieces(self) -> Iterable[str]:
+        """The vocabulary, in the order of its ids."""
+        return self._ids
+
     def tokenize(self, text: str) -> list[int]:
         """[CLS], the pieces that fit, [SEP]: at most max_length ids, no padding."""
         return self.encode(text)[0]
@@ -129,7 +135,7 @@ class Tokenizer:
         """
         if not isinstance(text, str):
             raise InvalidInputError(field="text", found=type(text).__name__, expected="a str")
-        ids = [self._start]
+        ids = [self.start]
         if len(text) <= WINDOW:
             self._add_chunks(ids, text)
         else:
@@ -138,7 +144,7 @@ class Tokenizer:
         cut = len(ids) > full
         if cut:
             del ids[full:]
-        ids.append(self._end)
+        ids.append(self.end)
         return ids, cut
 
     # The methods below add the ids of a text to `ids` and may stop once there are max_length of
@@ -249,19 +255,19 @@ class Tokenizer:
         """The ids of one word: its longest start in the vocabulary, and so on with the rest."""
         length = len(word)
         if length > MAX_WORD:
-            return self._unknown
+            return (self.unknown,)
         whole = self._first.get(word)
         if whole is not None:
             return (whole,)
         ids = []
         start, find = 0, self._first.get
         while start < length:
-            for end in range(min(start + self._longest, length), start, -1):
+            for end in range(min(start + self.longest, length), start, -1):
                 piece = find(word[start:end])
                 if piece is not None:
                     break
             else:
-                return self._unknown
+                return (self.unknown,)
             ids.append(piece)
             start, find = end, self._next.get
         return tuple(ids)

@@ -9,6 +9,44 @@ MODE_ADD = 1
 MODE_GELU = 2
 
 
+def read(
+    *,
+    texts: int,
+    pieces: int,
+    offsets: int,
+    slots: int,
+    slot_count: int,
+    longest: int,
+    unknown: int,
+    start: int,
+    end: int,
+    ids: int,
+    lengths: int,
+    most_texts: int,
+    most_tokens: int,
+    longest_text: int,
+) -> list[int]:
+    """Ids of as many texts as a call takes; instructions after it work on these."""
+    return [
+        1,
+        texts,
+        pieces,
+        offsets,
+        slots,
+        slot_count,
+        longest,
+        unknown,
+        start,
+        end,
+        ids,
+        lengths,
+        most_texts,
+        most_tokens,
+        longest_text,
+        *[0] * 1,
+    ]
+
+
 def distinct(
     *,
     ids: int,
@@ -18,7 +56,7 @@ def distinct(
 ) -> list[int]:
     """A row for each distinct token of a text; instructions after it work on these rows."""
     return [
-        1,
+        2,
         ids,
         places,
         rows,
@@ -39,7 +77,7 @@ def gather(
 ) -> list[int]:
     """Target[row] = table row of ids[row]."""
     return [
-        2,
+        3,
         ids,
         table,
         row_scale,
@@ -58,7 +96,7 @@ def rows(
 ) -> list[int]:
     """Run the next `count` instructions over at most `chunk` rows at a time."""
     return [
-        3,
+        4,
         count,
         chunk,
         *[0] * 13,
@@ -77,7 +115,7 @@ def recall(
 ) -> list[int]:
     """Target[row] = the remembered row of ids[row]; the group goes on with the other rows."""
     return [
-        4,
+        5,
         ids,
         keys,
         values,
@@ -102,7 +140,7 @@ def remember(
 ) -> list[int]:
     """Put rows computed after a `recall` in their places and in the slots of their ids."""
     return [
-        5,
+        6,
         ids,
         keys,
         values,
@@ -132,7 +170,7 @@ def quantize(
 ) -> list[int]:
     """Layer norm where gamma is given, then the norm and 8-bit rounding of a BitLinear input."""
     return [
-        6,
+        7,
         source,
         stride,
         source_local,
@@ -169,7 +207,7 @@ def product(
 ) -> list[int]:
     """Target = (codes W^T + bias) / (s_w s_x), stored, added, or through GELU."""
     return [
-        7,
+        8,
         codes,
         inverse_scale,
         bounds,
@@ -201,7 +239,7 @@ def attend(
 ) -> list[int]:
     """Attention within each text."""
     return [
-        8,
+        9,
         qkv,
         target,
         scratch,
@@ -224,7 +262,7 @@ def pool(
 ) -> list[int]:
     """Target[text] = mean over its tokens of the final layer norm, which overwrites source."""
     return [
-        9,
+        10,
         source,
         gamma,
         beta,
@@ -246,7 +284,7 @@ def project(
 ) -> list[int]:
     """Target = unit length of (source W + bias)."""
     return [
-        10,
+        11,
         source,
         weights,
         bias,

@@ -19,6 +19,17 @@ INLINE int aligned(const struct limits *l, uint32_t offset, uint64_t size) {
     return offset % 16 == 0 && inside(l, offset, size);
 }
 
+// The texts and the vocabulary end where their own marks say; both are written by the engine.
+static int read_fits(const struct read_operands *o, const struct limits *l) {
+    return inside(l, o->texts, 1) && inside(l, o->pieces, 1) && aligned(l, o->offsets, 4) &&
+           o->slot_count && (o->slot_count & (o->slot_count - 1)) == 0 &&
+           aligned(l, o->slots, 4ull * o->slot_count) && o->longest_text > 2 &&
+           o->longest_text <= l->longest && o->most_tokens <= l->rows &&
+           o->most_tokens >= o->longest_text && o->most_texts <= l->texts &&
+           aligned(l, o->ids, 4ull * (o->most_tokens + o->longest_text)) &&
+           aligned(l, o->lengths, 4ull * o->most_texts);
+}
+
 static int distinct_fits(const struct distinct_operands *o, const struct limits *l) {
     return aligned(l, o->ids, 4 * l->rows) && aligned(l, o->places, 4 * l->rows) &&
            aligned(l, o->rows, 4 * l->rows + 16) && aligned(l, o->counts, 4 * l->texts);
@@ -112,6 +123,7 @@ int32_t check_program(uint32_t program, uint32_t count, uint32_t rows, uint32_t 
         int fits = 0;
         if (by_row != (grouped > 0)) return (int32_t)at;
         switch (op) {
+            case OP_READ: fits = read_fits(operands, &l); break;
             case OP_DISTINCT: fits = distinct_fits(operands, &l); break;
             case OP_GATHER: fits = gather_fits(operands, &l); break;
             case OP_RECALL: fits = recall_fits(operands, &l); break;

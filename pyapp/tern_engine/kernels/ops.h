@@ -5,20 +5,39 @@
 
 #define INSTRUCTION_WORDS 16
 
-#define OP_DISTINCT 1
-#define OP_GATHER 2
-#define OP_ROWS 3
-#define OP_RECALL 4
-#define OP_REMEMBER 5
-#define OP_QUANTIZE 6
-#define OP_PRODUCT 7
-#define OP_ATTEND 8
-#define OP_POOL 9
-#define OP_PROJECT 10
+#define OP_READ 1
+#define OP_DISTINCT 2
+#define OP_GATHER 3
+#define OP_ROWS 4
+#define OP_RECALL 5
+#define OP_REMEMBER 6
+#define OP_QUANTIZE 7
+#define OP_PRODUCT 8
+#define OP_ATTEND 9
+#define OP_POOL 10
+#define OP_PROJECT 11
 
 #define MODE_STORE 0
 #define MODE_ADD 1
 #define MODE_GELU 2
+
+// ids of as many texts as a call takes; instructions after it work on these
+struct read_operands {
+    uint32_t texts;  // see wordpiece.c
+    uint32_t pieces;  // the vocabulary, a piece a line
+    uint32_t offsets;  // u32 [pieces + 1], see learn_pieces
+    uint32_t slots;  // u32 [slot_count], see learn_pieces
+    uint32_t slot_count;  // a power of two, more than there are pieces
+    uint32_t longest;  // characters of the longest piece
+    uint32_t unknown;  // an id
+    uint32_t start;  // an id
+    uint32_t end;  // an id
+    uint32_t ids;  // u32 [most_tokens + longest_text]
+    uint32_t lengths;  // u32 [most_texts], ids of each text
+    uint32_t most_texts;  // count
+    uint32_t most_tokens;  // count
+    uint32_t longest_text;  // ids of a text at most, start and end included
+};
 
 // a row for each distinct token of a text; instructions after it work on these rows
 struct distinct_operands {

@@ -7,9 +7,10 @@
 
 int16_t sum_table[GROUPS][ENTRIES][LANES] __attribute__((aligned(64)));
 
-// Rows from which tables of 8 or 16 lanes, the rest of them idle, beat what else there is. Filling the
-// tables costs as much as some 80 outputs, so few outputs want more rows.
-#define FILL_16 13
+// Rows from which tables of 8 or 16 lanes, the rest of them idle, beat what else there is. Filling
+// the tables costs as much as some 80 outputs, so few outputs want more rows.
+#define FILL_16 12
+#define FILL_16_FEW_OUTPUTS 13
 #define FILL_8 5
 #define FILL_8_FEW_OUTPUTS 7
 #define FEW_OUTPUTS 512
@@ -119,9 +120,16 @@ INLINE void table_rows(const struct product_operands *o, uint32_t row, uint32_t 
     for (uint32_t first = 0; first < rows; first += 8) {
         const int16_t *narrow = shorts(o->narrow) + first;
         const int32_t *wide = span < o->columns ? ints(o->wide) + first : NULL;
-        for (uint32_t n = 0; n < o->outputs; n += 4, narrow += 4 * lanes) {
-            finish_lanes(o, narrow, wide, n, inverse_scale + first, out + first * o->stride + n,
-                         rows - first, lanes, mode);
+        float *to = out + first * o->stride;
+        // The usual case in a loop of its own, without questions.
+        if (!wide && rows - first >= 8) {
+            for (uint32_t n = 0; n < o->outputs; n += 4, narrow += 4 * lanes, to += 4) {
+                finish_lanes(o, narrow, NULL, n, inverse_scale + first, to, 8, lanes, mode);
+            }
+            continue;
+        }
+        for (uint32_t n = 0; n < o->outputs; n += 4, narrow += 4 * lanes, to += 4) {
+            finish_lanes(o, narrow, wide, n, inverse_scale + first, to, rows - first, lanes, mode);
             if (wide) wide += 4 * lanes;
         }
     }
@@ -129,10 +137,11 @@ INLINE void table_rows(const struct product_operands *o, uint32_t row, uint32_t 
 
 INLINE void product(const struct product_operands *o, struct span span, const int mode) {
     float *out = floats(o->target) + (o->target_local ? 0 : span.first * o->stride);
+    uint32_t fill_16 = o->outputs < FEW_OUTPUTS ? FILL_16_FEW_OUTPUTS : FILL_16;
     uint32_t fill_8 = o->outputs < FEW_OUTPUTS ? FILL_8_FEW_OUTPUTS : FILL_8;
     for (uint32_t row = 0, done; row < span.rows; row += done, out += done * o->stride) {
         uint32_t left = span.rows - row;
-        if (left >= FILL_16) {
+        if (left >= fill_16) {
             table_rows(o, row, done = minimum(left, 16), out, 2, mode);
         } else if (left >= fill_8) {
             table_rows(o, row, done = minimum(left, 8), out, 1, mode);

@@ -3,6 +3,8 @@
 #include "table.h"
 #include "tern.h"
 
+void read_from(uint32_t offset);
+uint32_t op_read(const struct read_operands *o);
 uint32_t op_distinct(const struct distinct_operands *o, const uint32_t *lengths, uint32_t texts);
 uint32_t op_recall(const struct recall_operands *o, struct span span);
 void op_remember(const struct remember_operands *o, struct span span);
@@ -31,17 +33,31 @@ static void run_rows(const uint32_t *instruction, uint32_t count, struct span sp
     }
 }
 
-// Embeds `texts` texts: their ids stand one after another, lengths[i] of them for text i.
+INLINE uint32_t sum_of(const uint32_t *lengths, uint32_t texts) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < texts; i++) sum += lengths[i];
+    return sum;
+}
+
+// Embeds `texts` texts: their ids stand one after another, lengths[i] of them for text i. Or, after
+// OP_READ, those that it found. Returns their number.
 EXPORT(run)
-void run(uint32_t program, uint32_t count, uint32_t texts, uint32_t lengths) {
+uint32_t run(uint32_t program, uint32_t count, uint32_t texts, uint32_t lengths) {
     const uint32_t *length = (const uint32_t *)ints(lengths), *rows = length;
-    uint32_t total = 0;  // rows of all texts: a row a token, or fewer after OP_DISTINCT
-    for (uint32_t i = 0; i < texts; i++) total += length[i];
+    // Rows of all texts: a row a token, or fewer after OP_DISTINCT.
+    uint32_t total = sum_of(length, texts);
 
     const uint32_t *instruction = (const uint32_t *)ints(program);
     for (uint32_t at = 0; at < count; at++, instruction += INSTRUCTION_WORDS) {
         const void *operands = instruction + 1;
         switch (instruction[0]) {
+            case OP_READ: {
+                const struct read_operands *o = operands;
+                texts = op_read(o);
+                rows = length = (const uint32_t *)ints(o->lengths);
+                total = sum_of(length, texts);
+                break;
+            }
             case OP_DISTINCT: {
                 const struct distinct_operands *o = operands;
                 total = op_distinct(o, length, texts);
@@ -75,22 +91,28 @@ void run(uint32_t program, uint32_t count, uint32_t texts, uint32_t lengths) {
             case OP_PROJECT: op_project(operands, texts); break;
         }
     }
+    return texts;
 }
 
 static struct {
-    uint32_t program, count, input;
+    uint32_t program, count;
 } chosen;
 
-// What run_chosen() runs, on u32 at `input`: number of texts, three unused, then their lengths.
+// A program that begins with OP_READ, for run_first() and run_next(). They take no arguments,
+// because a host may spend more time on converting them than on the call.
 EXPORT(choose)
-void choose(uint32_t program, uint32_t count, uint32_t input) {
+void choose(uint32_t program, uint32_t count) {
     chosen.program = program;
     chosen.count = count;
-    chosen.input = input;
 }
 
-// Takes no arguments, because a host may spend more time on converting them than on the call.
-EXPORT(run_chosen)
-void run_chosen(void) {
-    run(chosen.program, chosen.count, (uint32_t)ints(chosen.input)[0], chosen.input + 16);
+// Embeds the texts behind those of the last run. Returns how many it took.
+EXPORT(run_next)
+uint32_t run_next(void) { return run(chosen.program, chosen.count, 0, 0); }
+
+// Embeds the first texts of the buffer.
+EXPORT(run_first)
+uint32_t run_first(void) {
+    read_from(0);
+    return run_next();
 }

@@ -55,13 +55,14 @@ INLINE void tabulate(const int16_t *x, uint32_t tile_size, int16_t *table) {
 }
 
 // Adds an entry of each table to sums[outputs][8 * halves]: the tables of `index`, and with two
-// blocks, for 8 rows only, those of `next`, whose sums are in the other half of the entries.
+// blocks, for 8 rows only, those of `next`, whose sums are in the other half of the entries. What was
+// in `sums` before counts for nothing if they are fresh.
 INLINE void look_up(const uint16_t *index, const uint16_t *next, uint32_t outputs, int16_t *sums,
-                    const int halves, const int blocks) {
+                    const int halves, const int blocks, const int fresh) {
     int16_t *end = sums + outputs * 8 * halves;
     for (; sums < end; sums += 8 * halves, index += GROUPS, next += GROUPS) {
         vec sum[2];
-        UNROLL for (int h = 0; h < halves; h++) sum[h] = LOAD(sums + 8 * h);
+        UNROLL for (int h = 0; h < halves; h++) sum[h] = fresh ? ZERO : LOAD(sums + 8 * h);
         UNROLL for (int block = 0; block < blocks; block++) {
             UNROLL for (int group = 0; group < GROUPS; group += 2) {
                 uint32_t pair = LOAD_U32_AT(block ? next : index, 2 * group);
@@ -94,10 +95,10 @@ INLINE void table_sums(const int16_t *x, uint32_t tile_size, const uint16_t *ind
     uint32_t count = outputs * 8 * halves;
     if (span < columns) __builtin_memset(wide, 0, count * sizeof *wide);
     for (uint32_t start = 0, blocks; start < columns; start += blocks * BLOCK_COLUMNS) {
-        if (start % span == 0) {
-            if (start) widen(narrow, wide, count);
-            __builtin_memset(narrow, 0, count * sizeof *narrow);
-        }
+        int fresh = start % span == 0;  // a span begins, and its sums
+        if (fresh && start) widen(narrow, wide, count);
+        // Another loop for fresh sums would take registers from those of 8 rows.
+        if (fresh && halves == 1) __builtin_memset(narrow, 0, count * sizeof *narrow);
         blocks = halves == 1 && start + BLOCK_COLUMNS < columns ? 2 : 1;
         for (uint32_t block = 0; block < blocks; block++) {
             for (int group = 0; group < GROUPS; group++, x += 2 * 8) {
@@ -109,8 +110,10 @@ INLINE void table_sums(const int16_t *x, uint32_t tile_size, const uint16_t *ind
         }
         BARRIER;
         const uint16_t *next = index + outputs * GROUPS;
-        if (halves == 1 && blocks == 2) look_up(index, next, outputs, narrow, 1, 2);
-        else look_up(index, next, outputs, narrow, halves, 1);
+        if (halves == 2 && fresh) look_up(index, next, outputs, narrow, 2, 1, 1);
+        else if (halves == 2) look_up(index, next, outputs, narrow, 2, 1, 0);
+        else if (blocks == 2) look_up(index, next, outputs, narrow, 1, 2, 0);
+        else look_up(index, next, outputs, narrow, 1, 1, 0);
         index += blocks * outputs * GROUPS;
         BARRIER;
     }
