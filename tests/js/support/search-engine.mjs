@@ -1,4 +1,8 @@
-/** An engine for tests of the search index: words hashed into a few dimensions. Same words, same vector. */
+/**
+ * An engine for tests of the search index, words hashed into a few dimensions (same words, same vector),
+ * and documents.
+ */
+import { SearchIndex } from "../../../web/search.js";
 
 export const FINGERPRINT = "00112233445566778899aabbccddeeff".repeat(2);
 
@@ -58,3 +62,18 @@ export const code = (expected) => (error) => {
   if (error.code !== expected || !error.message.startsWith("tern-engine: ")) throw error;
   return true;
 };
+
+export const ids = (results) => results.map(({ id }) => id);
+export const doc = (id, text, more = {}) => ({ id, text, ...more });
+export const PETS = [
+  doc("cat", "the cat sleeps on a warm sofa"),
+  doc("dog", "a dog barks at the postman", { title: "Noise", meta: { loud: true } }),
+  doc("fish", "fish swim in cold water", { source: "pond.txt" }),
+];
+export const LONG = doc("long", "The first sentence is here. Another one follows it now. The volcano erupts at night. Nobody was hurt at all.");
+
+export async function indexOf(documents, options, engine = fakeEngine()) {
+  const index = new SearchIndex(engine, options);
+  await index.add(documents);
+  return index;
+}
