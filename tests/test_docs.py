@@ -62,7 +62,7 @@ def test_build_commands_parse(line: str) -> None:
 
 
 def test_the_installed_wheel_is_built() -> None:
-    """test_wheels.py installs it."""
+    """test_wheels_installed.py installs it."""
     (line,) = (c for c in commands() if c.startswith("pip install"))
     path, extra = shlex.split(line)[2].split("[")
     assert (ROOT / path).is_file()
