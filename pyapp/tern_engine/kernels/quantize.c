@@ -190,8 +190,8 @@ void op_quantize(const struct quantize_operands *o, struct span span) {
         struct extent extent[4];
         struct scaling scaling[4];
         // Step by step, each for all rows: the next row's pass fills the time that the end of a
-        // row's takes, with its divisions and its root. A tile has four rows: where fewer are left,
-        // the last fills it up.
+        // row's takes, with its divisions and its root. Rows are rounded in pairs: where one is left,
+        // it is the other, too.
         uint32_t rows = minimum(4, span.rows - tile);
         for (uint32_t i = 0; i < 4; i++) {
             uint32_t at = tile + minimum(i, rows - 1);
@@ -216,7 +216,7 @@ void op_quantize(const struct quantize_operands *o, struct span span) {
             floats(o->inverse_scale)[tile + i] = 1.0f / scaling[i].scale;
         }
         int16_t *codes = shorts(o->codes) + tile * o->padded;
-        for (uint32_t i = 0; i < 4; i += 2) {
+        for (uint32_t i = 0; i < rows; i += 2) {
             round_rows(scaling + i, columns, o->padded, codes + 2 * i,
                        bounds(o->bounds) + tile + i);
         }
