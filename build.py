@@ -298,7 +298,9 @@ def _when_changed(stamp: Path, source: Path, what: str, command: list[str]) -> N
 
 def _ensure_chromium() -> None:
     """Install a Chromium for the browser tests where there is none."""
-    if any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+    from tools.chromium import executable
+
+    if executable() is not None:
         return
     if shutil.which("apt-get") and getattr(os, "geteuid", lambda: 1)() == 0:
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

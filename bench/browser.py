@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,16 +11,10 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, CDPSession, Page, sync_playwright
 
+from tools.chromium import FLAGS, executable
+
 from .judge import BenchError
 
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 DONE = "window.outcome !== undefined"
 REPORT_ERRORS = """
   const fail = (error) => (window.outcome ??= { error: String(error?.stack ?? error) });
@@ -73,12 +66,6 @@ class Chrome:
 
     def browser_session(self, page: Page) -> CDPSession:
         return self.context.new_cdp_session(page)
-
-
-def executable() -> str | None:
-    """A Chromium of the system; None for the one that playwright installed."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((found for name in names if (found := shutil.which(name))), None)
 
 
 @contextmanager

@@ -9,23 +9,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tools.chromium import FLAGS, executable
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-DEBIAN_CHROMIUM = Path("/usr/bin/chromium")
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 
 # Before numpy is imported: its small products are no faster on several threads, and on a busy
 # machine they are several times slower.
@@ -59,8 +50,7 @@ def browser() -> Iterator[Browser]:
     """One Chromium for the run: Playwright does not start twice in a process."""
     from playwright.sync_api import sync_playwright
 
-    executable = DEBIAN_CHROMIUM if DEBIAN_CHROMIUM.exists() else None
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS)
         yield browser
         browser.close()

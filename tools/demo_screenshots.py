@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PIL import Image
 
+from tools.chromium import FLAGS, executable
 from tools.serve import make_server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = Path("/usr/bin/chromium")
 SIZES: dict[int, dict[str, Any]] = {
     1280: {"viewport": {"width": 1280, "height": 900}},
     390: {
@@ -127,9 +127,8 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     options.out.mkdir(parents=True, exist_ok=True)
-    executable = CHROMIUM if CHROMIUM.exists() else None
     with served() as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS)
         for (width, size), scheme in product(SIZES.items(), SCHEMES):
             names = {panel: f"{panel}-{width}-{scheme}" for panel in PANELS}
             if not any(options.only in name for name in names.values()):

@@ -6,7 +6,6 @@ import re
 import runpy
 import shlex
 import shutil
-import socket
 import subprocess
 import time
 import urllib.request
@@ -19,6 +18,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.site import ROOT
+from tests.support.free_port import free_port
 
 SECTION = re.compile(r"^## Add it to your site\n(.*?)^## ", re.MULTILINE | re.DOTALL)
 # What stands before a block, and the block.
@@ -48,13 +48,6 @@ def steps(part: str) -> list[Step]:
             (*_, file) = re.findall(r"`([\w./-]+\.(?:html|js))`", before)
             found.append(Step(file=file, content=body))
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

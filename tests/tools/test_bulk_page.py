@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from tern_tools.arrow import embed_table
 from tern_tools.bulk import run_bulk
 
 from tests.support.bulk import ENVIRONMENT, ROOT
+from tests.support.free_port import free_port
 
 PAGE = (ROOT / "docs" / "bulk.md").read_text("utf-8")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -51,13 +51,6 @@ def check(folder: str) -> None:
     found = pq.read_table(folder).sort_by("id")
     assert found["text"].to_pylist() == TEXTS["text"].to_pylist()
     assert found["embedding"].to_pylist() == embed_table(TEXTS)["embedding"].to_pylist()
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def test_commands(folder: Path) -> None:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from tests.support.free_port import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = ROOT / "worker"
 BUILT = ROOT / "dist" / "worker"
@@ -41,13 +43,6 @@ class Server:
         """The Worker's own log lines: JSON objects, one a line."""
         lines = self.log.read_text("utf-8", errors="replace").splitlines()
         return [json.loads(line) for line in lines if line.startswith('{"event"')]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.worker.servers import Server, workerd
 
@@ -39,7 +39,7 @@ def test_a_key_that_is_asked_for(
         page.goto(closed.url)
         button = page.get_by_role("button", name="Rank by meaning")
         button.click()
-        page.wait_for_function("document.querySelector('#status').innerText.includes('Bearer')")
+        expect(page.locator("#status")).to_contain_text("Bearer")
         page.get_by_label("Key", exact=True).fill("k")
         button.click()
         page.wait_for_selector("#results li")
