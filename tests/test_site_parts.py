@@ -58,6 +58,10 @@ def test_the_manifest_says_what_is_there() -> None:
     for role, entry in content["files"].items():
         found = (SITE / entry["path"]).read_bytes()
         assert (entry["bytes"], entry["sha256"]) == (len(found), sha256(found).hexdigest()), role
+        if slices := entry.get("slices"):
+            starts = range(0, len(found), slices["bytes"])
+            parts = [found[start : start + slices["bytes"]] for start in starts]
+            assert [sha256(part).hexdigest() for part in parts] == slices["sha256"], role
         assert not entry["path"].startswith("/") and ".." not in entry["path"]
 
 

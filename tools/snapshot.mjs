@@ -30,11 +30,12 @@ const id = hash.digest("hex");
 const parts = { createModule, wasm, stdlib, archive, snapshotId: id, forSnapshot: true };
 const python = await bootPyodide(parts);
 const builtins = python.pyimport("builtins");
-const names = builtins.dict();
-builtins.exec(readFileSync(new URL("./snapshot_inside.py", import.meta.url), "utf8"), names);
-names.destroy();
+for (const script of ["./snapshot_inside.py", "./clear_free_memory.py"]) {
+  const names = builtins.dict();
+  builtins.exec(readFileSync(new URL(script, import.meta.url), "utf8"), names);
+  names.destroy();
+}
 builtins.destroy();
-python.pyimport("gc").collect();
 const { bytes, memoryBytes } = python.makeMemorySnapshot();
 writeFileSync(out, bytes);
 writeFileSync(facts, JSON.stringify({ id, memoryBytes }));

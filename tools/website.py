@@ -40,7 +40,7 @@ COMPRESSED = ROOT / "build" / "compressed"
 # Digits of a file's SHA-256 in its name.
 NAME_DIGITS = 16
 # Of the shim's larger files each part has a hash, which a page takes while the rest comes.
-SLICE = 1 << 20
+SLICE = 1 << 18
 MICROPIP = "micropip==0.11.1"
 # micropip is chosen by the Python inside Pyodide, not by the one that builds.
 PYODIDE_PYTHON = "3.14"
@@ -74,7 +74,8 @@ def make_lean(out: Path) -> None:
 def snapshot_sources() -> list[Path]:
     """What take_snapshot() depends on, besides its arguments."""
     shim = [ROOT / "web" / name for name in ("pyodide-boot.js", "snapshot.js", "host.js")]
-    return [SNAPSHOT, SNAPSHOT.with_name("snapshot_inside.py"), *shim]
+    inside = [SNAPSHOT.with_name(f"{name}.py") for name in ("snapshot_inside", "clear_free_memory")]
+    return [SNAPSHOT, *inside, *shim]
 
 
 def take_snapshot(runtime: Path, bytecode: Path) -> None:

@@ -7,16 +7,19 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { fetchFile } from "../../web/fetch-file.js";
+import { Received } from "../../web/received.js";
 import { sha256 } from "./support/fakes.mjs";
 import { answer, hangUp, serve, stall } from "./support/server.mjs";
 
 const BODY = Buffer.alloc(200_000, "tern");
+const varied = Buffer.from(Array.from(BODY, (_, i) => (i * i) >> 7));
 const HTML = Buffer.from("\n<!DOCTYPE html><title>Sign in</title>".padEnd(BODY.length));
 let server;
 
 before(async () => {
   server = await serve({
     "/good": answer(BODY),
+    "/varied": answer(varied),
     "/gzipped": (_request, response) =>
       response
         .writeHead(200, { "content-encoding": "gzip", "content-type": "application/wasm" })
@@ -61,6 +64,53 @@ test("a compressed answer is counted and checked as it unpacks", async () => {
   const body = await fetchFile(file("gzipped"), { onBytes: (loaded, total) => counts.push([loaded, total]) });
   assert.deepEqual(Buffer.from(body), BODY);
   assert.deepEqual(counts.at(-1), [BODY.length, BODY.length]);
+});
+
+/** Slices of 64 KiB: three whole ones and a rest. */
+function slicesOf(body, bytes = 1 << 16) {
+  const starts = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => i * bytes);
+  return { bytes, sha256: starts.map((start) => sha256(body.subarray(start, start + bytes))) };
+}
+
+test("a file of matching slices is the file, and its own hash is not taken", async () => {
+  const spec = { ...file("varied"), sha256: "0".repeat(64) };
+  for (const bytes of [1 << 16, 50_000, 300_000]) {
+    const body = await fetchFile({ ...spec, slices: slicesOf(varied, bytes) });
+    assert.ok(varied.equals(body));
+  }
+});
+
+test("where a slice does not match, the file's own hash decides", async () => {
+  const slices = slicesOf(varied);
+  for (const wrong of [
+    { ...slices, sha256: slices.sha256.with(2, "0".repeat(64)) },
+    { ...slices, sha256: slices.sha256.slice(1) },
+    { ...slices, bytes: 70_000 },
+  ]) {
+    const spec = { ...file("varied"), sha256: sha256(varied), slices: wrong };
+    assert.ok(varied.equals(await fetchFile(spec)));
+    const error = await failure("varied", {}, { ...spec, sha256: "0".repeat(64) });
+    assert.equal(error.code, "LOAD_INTEGRITY");
+    assert.match(error.message, /SHA-256/);
+  }
+});
+
+test("slices are hashed as they come, and a length beyond all memory is only a wrong one", () => {
+  const received = new Received(varied.length, 1 << 16);
+  received.add(varied.subarray(0, 70_000));
+  assert.equal(received.hashes.length, 1);
+  received.add(varied.subarray(70_000, 199_999));
+  assert.equal(received.hashes.length, 3);
+  received.add(varied.subarray(199_999));
+  assert.equal(received.hashes.length, 4);
+  assert.ok(varied.equals(received.body()));
+  received.add(varied.subarray(0, 9));
+  assert.ok(Buffer.concat([varied, varied.subarray(0, 9)]).equals(received.body()));
+  for (const bytes of [2 ** 52, -1]) {
+    const odd = new Received(bytes);
+    odd.add(varied);
+    assert.ok(varied.equals(odd.body()));
+  }
 });
 
 for (const [path, code, found] of [
@@ -155,5 +205,7 @@ test("local files are read, checked, and missed with a typed error", async () =>
   const body = await fetchFile({ ...file(""), url });
   assert.equal(body.constructor, Uint8Array);
   assert.deepEqual(Buffer.from(body), BODY);
+  const sliced = { ...file(""), url, sha256: "0".repeat(64), slices: slicesOf(BODY) };
+  assert.equal((await failure("", {}, sliced)).code, "LOAD_INTEGRITY"); // hashed whole
   await rm(folder, { recursive: true });
 });

@@ -23,7 +23,11 @@ afterEach(async () => {
 const failure = (promise) => promise.then(() => assert.fail("no error"), (error) => error);
 
 const until = async (condition) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  const end = Date.now() + 10_000;
+  while (!condition()) {
+    assert.ok(Date.now() < end, String(condition));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 };
 
 test("a load fetches each file once and hands model and kernel to Python", async () => {
@@ -235,6 +239,63 @@ test("a snapshot of another content than listed: LOAD_INTEGRITY, and nothing is 
   assert.equal(host.boots, 0);
   handlers["/files/snapshot"] = answer(body);
   assert.ok((await load(options)) instanceof Engine);
+});
+
+test("what the manifest is expected to list is asked for beside it, once, and counted", async () => {
+  const { server, handlers, host, load, options } = await start();
+  host.expected = { baseUrl: server.url, manifest: manifest() };
+  const real = handlers["/manifest.json"];
+  let release;
+  handlers["/manifest.json"] = (request, response) => void (release = () => real(request, response));
+  const events = [];
+  const loading = load({ ...options, onProgress: (event) => events.push(event) });
+  await until(() => release && server.requests.length === 1 + Object.keys(CONTENT).length);
+  await new Promise((resolve) => setTimeout(resolve, 50)); // the files come before the manifest
+  assert.deepEqual(events, []);
+  assert.equal(host.boots, 0);
+  release();
+  await loading;
+  assert.equal(server.requests.length, 1 + Object.keys(CONTENT).length);
+  assert.equal(events.at(-1).progress, 1);
+  assert.equal(events.at(-1).loaded, events.at(-1).total);
+});
+
+test("where another manifest is there than expected, it decides", async () => {
+  const { server, handlers, host, load, options } = await start();
+  const old = manifest();
+  old.files.model = { ...old.files.model, path: "files/model.old" }; // gone
+  old.files.package = { ...old.files.package, sha256: "0".repeat(64) };
+  old.files.kernels = { ...old.files.kernels, path: "files/kernels.old", bytes: 9999 };
+  host.expected = { baseUrl: server.url, manifest: old };
+  // It comes late, when the load is under way without it.
+  const model = handlers["/files/model"];
+  let answerOld;
+  handlers["/files/kernels.old"] = (...given) => void (answerOld = () => answer(Buffer.alloc(9999))(...given));
+  handlers["/files/model"] = (...given) => {
+    answerOld();
+    setTimeout(() => model(...given), 50);
+  };
+  const events = [];
+  const engine = await load({ ...options, onProgress: (event) => events.push(event) });
+  assert.ok(engine instanceof Engine);
+  assert.deepEqual(Buffer.from(host.created[0].model), CONTENT.model);
+  const asked = new Set(server.requests.map(({ path }) => path));
+  assert.ok(["/files/model.old", "/files/model", "/files/kernels.old", "/files/kernels"].every((path) => asked.has(path)));
+  const total = Object.values(CONTENT).reduce((sum, body) => sum + body.length, 0);
+  assert.deepEqual(events.at(-1), { status: "ready", file: "", loaded: total, total, progress: 1 });
+});
+
+test("nothing is expected of another folder, nor the model where the caller brings one", async () => {
+  const { server, host, load, options } = await start();
+  const other = manifest();
+  other.files.model.path = "files/other";
+  host.expected = { baseUrl: `${server.url}elsewhere/`, manifest: other };
+  await load(options);
+  assert.ok(server.requests.every(({ path }) => !path.endsWith("/other")));
+  host.expected = { baseUrl: server.url, manifest: manifest() };
+  server.requests.length = 0;
+  await load({ ...options, model: CONTENT.model });
+  assert.ok(server.requests.every(({ path }) => path !== "/files/model"));
 });
 
 test("a manifest without a kernel: KERNEL_MISSING; without a hash: LOAD_CONTENT", async () => {

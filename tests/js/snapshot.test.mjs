@@ -28,6 +28,13 @@ test("the snapshot has the vocabulary in it, made ready", () => {
   }
 });
 
+test("what was freed before the snapshot was taken is not in it", () => {
+  const content = readFileSync(join(SITE, manifest.files.snapshot.path));
+  const source = readFileSync(new URL("../../tools/snapshot_inside.py", import.meta.url), "utf8");
+  const [, comment] = source.match(/# (Found by name at run time.*)/);
+  assert.ok(!content.includes(comment)); // read and compiled while it was made
+});
+
 async function assertGolden(engine) {
   const [{ text, vector }] = golden.cases;
   const found = await engine.embed(text);
@@ -77,6 +84,18 @@ test("a packed snapshot holds what differs from the beginning", () => {
   memory.set(INITIAL);
   unpackSnapshot(bytes, memory);
   assert.deepEqual(memory, MEMORY);
+});
+
+test("a run from where something lay before to where nothing did is two", () => {
+  const initial = Uint32Array.from({ length: 20 }, () => 3); // of two blocks
+  const memory = Uint32Array.from({ length: 64 }, (_, i) => i + 1);
+  const { bytes } = packSnapshot(snapshotOf(memory), initial);
+  const [, runs, before] = new Uint32Array(bytes.buffer);
+  assert.deepEqual([runs, before], [2, 2]);
+  const found = new Uint32Array(64);
+  found.set(initial);
+  unpackSnapshot(bytes, found);
+  assert.deepEqual(found, memory);
 });
 
 test("a packed snapshot may lie anywhere in a buffer, and must fit", () => {
