@@ -31,6 +31,7 @@ PAGES = {
     "tern, no snapshot": "tern.html?base=/bench/plain/",
     "minilm-q8-wasm": "transformers.html",
     "minilm-q8-wasm, lean runtime": "transformers.html?lean",
+    "an empty page": "empty.html",
 }
 
 

@@ -16,7 +16,10 @@ OURS = "tern"
 OBVIOUS = "obvious-simd"
 HOSTS = ("node", "chromium", "cpython")
 ENGINES = (OURS, OBVIOUS, "minilm-q8-wasm", "minilm-q8-native")
-Bytes = Mapping[str, tuple[int, int, int]]
+# Artifact → bytes raw, with gzip, with Brotli and with zstd.
+Size = tuple[int, int, int, int]
+Bytes = Mapping[str, Size]
+CODINGS = ("raw", "gzip", "brotli", "zstd")
 
 
 @dataclass(frozen=True)
@@ -79,10 +82,7 @@ def document(
             for (host, engine, visit, line), ms in cold.items()
             if engine in ENGINES and line == ""
         ],
-        "bytes": {
-            name: dict(zip(("raw", "gzip", "brotli"), size, strict=True))
-            for name, size in sizes.items()
-        },
+        "bytes": {name: dict(zip(CODINGS, size, strict=True)) for name, size in sizes.items()},
     }
 
 
@@ -143,7 +143,7 @@ def cold_table(cold: Mapping[tuple[str, str, str, str], float]) -> str:
 
 def bytes_table(sizes: Bytes) -> str:
     cells = [[name, *(f"{n:,}" for n in size)] for name, size in sizes.items()]
-    return table(["artifact", "raw", "gzip", "brotli"], cells)
+    return table(["artifact", *CODINGS], cells)
 
 
 def machine() -> str:

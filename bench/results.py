@@ -32,10 +32,15 @@ def text(found: Findings) -> str:
     parts += [_python_against_node(found), "![ms against tokens](plots/tokens.png)"]
     parts += ["## Arithmetic", _arithmetic(found)]
     parts += ["## Throughput", _throughput(found), "![ms against batch size](plots/batches.png)"]
-    parts += ["## Cold starts", _cold(found)]
-    parts += ["## Bytes to the first embedding", _bytes(found)]
+    parts.append(starts(found))
     parts += ["## Are they what they claim to be?", "\n".join(f"- {v}" for v in found.verdicts)]
     return "\n\n".join(parts) + "\n"
+
+
+def starts(found: Findings) -> str:
+    """Its part about cold starts."""
+    parts = ["## Cold starts", _cold(found), "## Bytes to the first embedding", _bytes(found)]
+    return "\n\n".join(parts)
 
 
 def _python_against_node(found: Findings) -> str:
@@ -120,5 +125,5 @@ def _bytes(found: Findings) -> str:
     parts = [report.bytes_table(found.sizes)]
     if found.plain_total:
         sizes = " / ".join(f"{n / MB:.2f}" for n in found.plain_total)
-        parts.append(f"Without the snapshot: {sizes} MB (raw / gzip / brotli).")
+        parts.append(f"Without the snapshot: {sizes} MB (raw / gzip / brotli / zstd).")
     return "\n\n".join(parts)

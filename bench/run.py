@@ -71,8 +71,8 @@ class Findings:
     rows: list[report.Row] = field(default_factory=list)
     verdicts: list[str] = field(default_factory=list)
     cold: dict[tuple[str, str, str, str], float] = field(default_factory=dict)
-    sizes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    plain_total: tuple[int, int, int] | None = None
+    sizes: dict[str, report.Size] = field(default_factory=dict)
+    plain_total: report.Size | None = None
     python: dict[str, float] = field(default_factory=dict)
     details: details.Details | None = None
     weight: memory.Weight | None = None
@@ -163,9 +163,9 @@ def _snapshot(folder: Path) -> bool:
     return "snapshot" in json.loads((folder / "manifest.json").read_text("utf-8"))["files"]
 
 
-def _sizes(files: Mapping[str, Path]) -> dict[str, tuple[int, int, int]]:
-    """Artifact → bytes raw, with gzip and with brotli as the site has them beside the file; the
-    shim's modules are one artifact."""
+def _sizes(files: Mapping[str, Path]) -> dict[str, report.Size]:
+    """Artifact → bytes raw and in each coding, as the site has them beside the file; the shim's
+    scripts are one artifact."""
     grouped: dict[str, list[Path]] = {}
     for name, path in files.items():
         parts = path.name.split(".")
@@ -175,26 +175,32 @@ def _sizes(files: Mapping[str, Path]) -> dict[str, tuple[int, int, int]]:
     found = {}
     for name, paths in grouped.items():
         each = [_as_served(path) for path in paths]
-        found[name] = (sum(e[0] for e in each), sum(e[1] for e in each), sum(e[2] for e in each))
-    total = tuple(sum(column) for column in zip(*found.values(), strict=True))
-    found["total"] = (total[0], total[1], total[2])
+        found[name] = _sum(each)
+    found["total"] = _sum(list(found.values()))
     return found
 
 
-def _as_served(path: Path) -> tuple[int, int, int]:
+def _sum(sizes: Sequence[report.Size]) -> report.Size:
+    raw, gzipped, brotli, zstd = map(sum, zip(*sizes, strict=True))
+    return raw, gzipped, brotli, zstd
+
+
+def _as_served(path: Path) -> report.Size:
     raw = path.stat().st_size
-    beside = [path.with_name(path.name + ending) for ending in (".gz", ".br")]
-    gzipped, brotli = (file.stat().st_size if file.exists() else raw for file in beside)
-    return raw, gzipped, brotli
+    beside = [path.with_name(path.name + ending) for ending in (".gz", ".br", ".zst")]
+    gzipped, brotli, zstd = (file.stat().st_size if file.exists() else raw for file in beside)
+    return raw, gzipped, brotli, zstd
 
 
-def run(effort: Effort) -> Findings:
-    """Everything. Raises BenchError when a contender is not what it claims to be."""
+def run(effort: Effort, *, cold_only: bool = False) -> Findings:
+    """Everything, or the cold starts and the bytes alone. Raises BenchError when a contender is not
+    what it claims to be."""
     findings = Findings()
     folder = site.folder()
     site.assemble(peer.model(), peer.weights() / "config.json", hosts.site_files(), folder)
     with site.served(folder) as address:
-        race(effort, findings, address)
+        if not cold_only:
+            race(effort, findings, address)
         starts(effort, findings, address)
     return findings
 
@@ -207,16 +213,19 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="build.py bench", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     parser.add_argument("--quick", action="store_true", help="few texts: does it run at all?")
+    parser.add_argument("--cold", action="store_true", help="cold starts and bytes alone")
     parser.add_argument("--write-results", action="store_true", help="write bench/RESULTS.md")
     options = parser.parse_args(arguments)
-    if options.quick and options.write_results:
-        parser.error("a quick run's figures are not results")
+    if (options.quick or options.cold) and options.write_results:
+        parser.error("the figures of a quick or a partial run are not results")
+    if options.cold and options.json:
+        parser.error("the figures as JSON are those of a whole run")
     try:
-        findings = run(QUICK if options.quick else FULL)
+        findings = run(QUICK if options.quick else FULL, cold_only=options.cold)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    text = results.text(findings)
+    text = results.starts(findings) if options.cold else results.text(findings)
     print(text)
     if options.quick:
         print("A quick run: too few texts for these figures to mean anything.")

@@ -37,7 +37,7 @@ def test_the_document_has_the_rows_the_starts_and_the_bytes() -> None:
         ("chromium", "tern, no snapshot", "first", ""): 1900.0,
         ("node", "minilm-q8-wasm", "first", ""): 700.0,
     }
-    document = report.document(report.rows(SAMPLES), cold, {"total": (3, 2, 1)})
+    document = report.document(report.rows(SAMPLES), cold, {"total": (4, 3, 2, 1)})
     document = json.loads(json.dumps(document))
     assert list(document) == ["rows", "cold", "bytes"]
     assert document["rows"][0] == {
@@ -51,7 +51,7 @@ def test_the_document_has_the_rows_the_starts_and_the_bytes() -> None:
         {"host": "chromium", "engine": "tern", "visit": "first", "ms": 900.0},
         {"host": "node", "engine": "minilm-q8-wasm", "visit": "first", "ms": 700.0},
     ]
-    assert document["bytes"] == {"total": {"raw": 3, "gzip": 2, "brotli": 1}}
+    assert document["bytes"] == {"total": {"raw": 4, "gzip": 3, "brotli": 2, "zstd": 1}}
 
 
 def cells(table: str) -> list[list[str]]:

@@ -52,7 +52,7 @@ def test_a_quick_run_measures_every_engine_on_every_host(
     assert all(math.isfinite(c["ms"]) and c["ms"] > 0 for c in document["cold"])
     sizes = document["bytes"]
     assert {"model-int4.bin", "pyodide.asm.wasm", "kernels-int4.wasm", "shim"} <= set(sizes)
-    for kind in ("raw", "gzip", "brotli"):
+    for kind in ("raw", "gzip", "brotli", "zstd"):
         assert sizes["total"][kind] == sum(
             size[kind] for name, size in sizes.items() if name != "total"
         )
@@ -62,6 +62,7 @@ def test_a_quick_run_measures_every_engine_on_every_host(
         "obvious-simd reaches",
         "obvious-simd, d 256, against the reference: least cosine",
         "| chromium, demo ",
+        "| chromium, an empty page ",
         "The Python package: import ",
         "of the time is spent outside kernels.wasm",
         "a pool of two workers",
@@ -83,8 +84,33 @@ def test_pages_tell_their_errors(tmp_path: Path) -> None:
         in_a_thread(visit)
 
 
-def test_a_quick_run_leaves_no_results(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [["--quick", "--write-results"], ["--cold", "--write-results"], ["--cold", "--json=x"]],
+)
+def test_a_run_of_a_part_leaves_no_results(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stop:
-        run.main(["--quick", "--write-results"])
+        run.main(options)
     assert stop.value.code == 2
-    assert "not results" in capsys.readouterr().err
+    assert "run" in capsys.readouterr().err
+
+
+def test_cold_starts_can_be_had_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def starts(effort: run.Effort, findings: run.Findings, address: str) -> None:
+        assert effort is run.FULL
+        findings.cold = {("chromium", "tern", "first", ""): 700.0}
+        findings.sizes = {"total": (4, 3, 2, 1)}
+
+    monkeypatch.setattr(site, "assemble", lambda *parts: None)
+    monkeypatch.setattr(site, "folder", lambda: tmp_path)
+    monkeypatch.setattr(run, "race", lambda *parts: pytest.fail("a race"))
+    monkeypatch.setattr(run, "starts", starts)
+    assert run.main(["--cold"]) == 0
+    printed = capsys.readouterr().out
+    assert "| chromium, tern | local | 700 ms |" in printed
+    assert "zstd" in printed
+    assert "One text" not in printed
