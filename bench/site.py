@@ -16,10 +16,9 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 
 from tools.compress import compress
-from tools.serve import HOST, make_server
+from tools.serve import HOST, running
 from tools.website import COMPRESSED
 
 from .peer import CACHE, ROOT
@@ -84,15 +83,8 @@ def _link(source: str | Path, target: str | Path) -> None:
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The folder's address while it is served, ending in "/"."""
-    server = make_server(folder, 0, quiet=True)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with running(folder) as server:
         yield f"http://{HOST}:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def folder(cache: Path = CACHE) -> Path:

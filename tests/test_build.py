@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 
 import build as build_script
 from tools.ledger import Ledger
-from tools.serve import make_server, serve
+from tools.serve import running, serve
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -226,12 +225,8 @@ def site(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
     (root / "demo" / "index.html").write_text("<!doctype html><title>é</title>", "utf-8")
     (tmp_path / "secret.txt").write_text("secret")
     (root / "link.txt").symlink_to(tmp_path / "secret.txt")
-    with make_server(root, quiet=True) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
+    with running(root) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def ask(

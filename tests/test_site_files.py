@@ -8,7 +8,6 @@ import http.client
 import json
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.message import Message
@@ -19,7 +18,7 @@ import pytest
 import zstandard
 
 from tools.ledger import digest
-from tools.serve import accepted, make_server
+from tools.serve import accepted, running
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "dist" / "web"
@@ -115,12 +114,8 @@ def server(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
         "model.0123456789abcdef.bin": b"model",
     }.items():
         (tmp_path / name).write_bytes(body)
-    with make_server(tmp_path, quiet=True) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
+    with running(tmp_path) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from PIL import Image
 
 from tools.chromium import FLAGS, executable
-from tools.serve import make_server
+from tools.serve import HOST, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -98,15 +97,8 @@ PANELS: dict[str, Callable[[Page], None]] = {
 @contextmanager
 def served() -> Iterator[str]:
     """The address of dist/web, served."""
-    server = make_server(ROOT / "dist" / "web", quiet=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/demo/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with running(ROOT / "dist" / "web") as server:
+        yield f"http://{HOST}:{server.server_address[1]}/demo/"
 
 
 def small(png: bytes) -> bytes:

@@ -15,7 +15,9 @@ import os
 import posixpath
 import re
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from email.utils import formatdate
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -173,6 +175,19 @@ def make_server(root: Path, port: int = 0, *, quiet: bool = False) -> ThreadingH
     """
     handler = type("Handler", (StaticHandler,), {"root": root, "quiet": quiet})
     return StaticServer((HOST, port), handler)
+
+
+@contextmanager
+def running(root: Path) -> Iterator[ThreadingHTTPServer]:
+    """A server of `root` on a free port, quiet, which runs until the block ends."""
+    with make_server(root, quiet=True) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def serve(root: Path, port: int, path: str = "/") -> None:
