@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.demo_page import wait_until_ready
 from tests.browser.site import ROOT, SITE, Site, running_site
 
 expect.set_options(timeout=60_000)  # a page that loads beside other work
@@ -31,6 +32,14 @@ def page(browser: Browser) -> Iterator[Page]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         yield page
         assert errors == []
+
+
+@pytest.fixture
+def demo(page: Page, site: Site) -> Page:
+    """The demo, ready, in a visit of its own."""
+    page.goto(f"{site.url}demo/")
+    wait_until_ready(page)
+    return page
 
 
 @pytest.fixture(scope="session")

@@ -35,13 +35,6 @@ CSV = "title,text\n" + "".join(
 )
 
 
-@pytest.fixture
-def demo(page: Page, site: Site) -> Page:
-    page.goto(f"{site.url}demo/")
-    wait_until_ready(page)
-    return page
-
-
 def test_files_of_every_kind_are_found_by_meaning_kept_and_removed(demo: Page) -> None:
     files: dict[str, str | bytes] = {
         "notes.md": NOTES,

@@ -29,13 +29,6 @@ from tools.demo_screenshots import PANELS, SCHEMES, SIZES
 AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8")
 
 
-@pytest.fixture
-def demo(page: Page, site: Site) -> Page:
-    page.goto(f"{site.url}demo/")
-    wait_until_ready(page)
-    return page
-
-
 def test_compare(demo: Page) -> None:
     go(demo, "Compare")
     score = demo.locator("#similarity")
