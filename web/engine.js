@@ -16,7 +16,10 @@ import { TernError, checkInput, describe } from "./errors.js";
  * @property {number} ids_offset
  * @property {boolean} truncated
  * @property {(text: string) => number} embed byte offset of float32[dim] in the kernel's memory
- * @property {(texts: string[], out: Float32Array) => number} embed_batch
+ * @property {(texts: string[], take: (count: number) => void) => number} embed_batch calls `take`
+ *   for each part of the texts, whose vectors then stand at `out_offset`, `out_stride` bytes apart
+ * @property {number} out_offset
+ * @property {number} out_stride
  * @property {(text: string) => number} tokenize count of uint32 ids at `ids_offset`
  * @property {(text: string) => number} token_count
  * @property {() => string} config_summary
@@ -80,9 +83,16 @@ export class Engine {
     checkInput(Array.isArray(texts), `texts must be an array of strings, found ${describe(texts)}`);
     for (let i = 0; i < texts.length; i++) checkText(texts[i], `texts[${i}]`);
     if (texts.length === 0) return [];
-    const flat = new Float32Array(texts.length * this.dim);
-    this.#answer(bridge.embed_batch(texts, flat));
-    return texts.map((_, i) => flat.slice(i * this.dim, (i + 1) * this.dim));
+    /** @type {Float32Array[]} */
+    const vectors = [];
+    const offset = bridge.out_offset;
+    const step = bridge.out_stride / Float32Array.BYTES_PER_ELEMENT;
+    const take = (/** @type {number} */ count) => {
+      const all = new Float32Array(this.#memory.buffer, offset, count * step);
+      for (let at = 0; at < all.length; at += step) vectors.push(all.slice(at, at + this.dim));
+    };
+    this.#answer(bridge.embed_batch(texts, take));
+    return vectors;
   }
 
   /**

@@ -36,7 +36,8 @@ class Bridge:
             self.fingerprint = engine.fingerprint
             self.memory = engine._kernel.memory  # type: ignore[attr-defined]
             self.ids_offset = engine._encoder.scratch.ids
-            self._out = engine._encoder.scratch.out
+            self.out_offset = engine._encoder.scratch.out
+            self.out_stride = engine._encoder.out_stride
             self._ids = engine._kernel.window(self.ids_offset, 4 * engine.max_seq_len)
             self._engine = engine
             return 0
@@ -51,25 +52,17 @@ class Bridge:
         """Byte offset in kernel memory of float32 [dim], or -1. Valid until the next call."""
         try:
             self._live()._encoder.run(text)
-            return self._out
+            return self.out_offset
         except TernError as error:
             return self._failed(error)
 
-    def embed_batch(self, texts: Any, out: Any) -> int:
-        """Fill `out`, a JS Float32Array of n * dim, with the rows of a JS array of n strings."""
+    def embed_batch(self, texts: Any, take: Callable[[int], object]) -> int:
+        """Embed a JS array of strings, a part at a time: each take(n) is for the next n, whose
+        vectors stand `out_stride` bytes apart from `out_offset` on. Returns 0, or -1."""
 
         def run() -> int:
-            engine = self._live()
-            stride, at = engine._encoder.out_stride // 4, 0
-            for count in engine._encoder.run_all(texts.to_py()):
-                floats = js.Float32Array.new(self.memory.buffer, self._out, count * stride)
-                if stride == self.dim:
-                    out.set(floats, at)
-                else:
-                    for i in range(count):
-                        row = floats.subarray(i * stride, i * stride + self.dim)
-                        out.set(row, at + i * self.dim)
-                at += count * self.dim
+            for count in self._live()._encoder.run_all(texts.to_py()):
+                take(count)
             return 0
 
         return int(self._guard(run))

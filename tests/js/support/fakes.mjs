@@ -34,16 +34,15 @@ export function site() {
 }
 
 /**
- * A bridge that embeds a text as [length, calls, 0], in a memory that grows at every call.
+ * A bridge that embeds a text as [length, calls, 0], in a memory that grows at every call. Of a batch, two texts a part.
  *
  * @param {object} [overrides]
  */
 export function fakeBridge(overrides = {}) {
   const memory = new WebAssembly.Memory({ initial: 1 });
   let calls = 0;
-  const write = (text) => {
-    memory.grow(1);
-    new Float32Array(memory.buffer, 64, 3).set([text.length, ++calls, 0]);
+  const write = (text, index = 0) => {
+    new Float32Array(memory.buffer, 64 + 16 * index, 4).set([text.length, ++calls, 0, NaN]);
     return 64;
   };
   const bridge = {
@@ -55,12 +54,19 @@ export function fakeBridge(overrides = {}) {
     fingerprint: "f".repeat(64),
     ids_offset: 128,
     truncated: false,
-    embed: write,
-    embed_batch(texts, out) {
-      texts.forEach((text, i) => {
-        write(text);
-        out.set(new Float32Array(memory.buffer, 64, 3), 3 * i);
-      });
+    out_offset: 64,
+    out_stride: 16,
+    embed(text) {
+      memory.grow(1);
+      return write(text);
+    },
+    embed_batch(texts, take) {
+      for (let at = 0; at < texts.length; at += 2) {
+        memory.grow(1);
+        const part = texts.slice(at, at + 2);
+        part.forEach(write);
+        take(part.length);
+      }
       return 0;
     },
     tokenize(text) {
