@@ -36,6 +36,7 @@ import { sha256 } from "./sha256.js";
  * @property {typeof globalThis.fetch} [fetch]
  */
 
+const LONGEST_TIMER_MS = 2 ** 31 - 1; // a longer one fires at once
 const HTML_TYPES = /^(text\/html|application\/xhtml\+xml)\b/i;
 const HTML_START = /^\s*(<!doctype html|<html|<head|<\?xml)/i;
 
@@ -258,17 +259,15 @@ const reason = (error) => (error instanceof Error ? error.message : String(error
  */
 function stallTimer(ms) {
   const controller = new AbortController();
-  /** @type {ReturnType<typeof setTimeout>} */
-  let timer;
-  let over = false;
-  const touch = () => {
-    clearTimeout(timer);
-    if (!over) timer = setTimeout(() => controller.abort(), ms);
+  let last = performance.now();
+  const check = () => {
+    const left = last + ms - performance.now();
+    if (left <= 0) controller.abort();
+    else timer = setTimeout(check, Math.min(left, LONGEST_TIMER_MS));
   };
-  const clear = () => {
-    over = true;
-    clearTimeout(timer);
-  };
-  touch();
+  let timer = setTimeout(check, Math.min(ms, LONGEST_TIMER_MS));
+  // Called for every chunk: a timer started anew each time would cost more than the rest of it.
+  const touch = () => void (last = performance.now());
+  const clear = () => clearTimeout(timer);
   return { signal: controller.signal, touch, clear };
 }

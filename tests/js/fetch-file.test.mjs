@@ -15,9 +15,10 @@ const BODY = Buffer.alloc(200_000, "tern");
 const varied = Buffer.from(Array.from(BODY, (_, i) => (i * i) >> 7));
 const HTML = Buffer.from("\n<!DOCTYPE html><title>Sign in</title>".padEnd(BODY.length));
 let server;
+let handlers;
 
 before(async () => {
-  server = await serve({
+  handlers = {
     "/good": answer(BODY),
     "/varied": answer(varied),
     "/gzipped": (_request, response) =>
@@ -33,7 +34,8 @@ before(async () => {
     "/stall": stall(BODY.subarray(0, 5000), BODY.length),
     "/silent": () => {},
     "/error": (_request, response) => response.writeHead(503).end("busy"),
-  });
+  };
+  server = await serve(handlers);
 });
 after(() => server.close());
 
@@ -151,6 +153,20 @@ test("a body that stalls, and a server that never answers: LOAD_TIMEOUT", async 
     assert.equal(error.code, "LOAD_TIMEOUT");
     assert.match(error.message, /150 ms/);
   }
+});
+
+test("a body that comes slowly comes, however long it takes; so does one with all the time in the world", async () => {
+  const pieces = [0, 40_000, 80_000, 120_000, 160_000].map((start) => varied.subarray(start, start + 40_000));
+  handlers["/slow"] = (_request, response) => {
+    response.writeHead(200, { "content-length": varied.length });
+    pieces.forEach((piece, i) => setTimeout(() => response.write(piece), i * 100));
+    setTimeout(() => response.end(), 500);
+  };
+  const spec = { ...file("slow"), sha256: sha256(varied) };
+  const started = performance.now();
+  assert.ok(varied.equals(await fetchFile(spec, { timeoutMs: 300 })));
+  assert.ok(performance.now() - started > 300);
+  assert.ok(varied.equals(await fetchFile(spec, { timeoutMs: Infinity })));
 });
 
 test("an abort, before or during: ABORTED, an AbortError as its cause", async () => {
