@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 import string
 from array import array
@@ -152,6 +153,49 @@ def test_another_vocabulary() -> None:
         assert reader.one(text) == tokenizer.tokenize(text), text
     unknown = SMALL.index("[UNK]")
     assert any(unknown in tokenizer.tokenize(text) for text in texts)
+
+
+def test_a_crowded_vocabulary() -> None:
+    """Pieces that begin or end as others do, many of them in places next to each other."""
+    rng = random.Random(8)
+    strings = sorted({"".join(rng.choices("ab", k=rng.randrange(1, 9))) for _ in range(400)})
+    starting, following = rng.sample(strings, 120), rng.sample(strings, 100)
+    vocabulary = [*SPECIAL, *starting, *(f"##{piece}" for piece in following)]
+    rng.shuffle(vocabulary)
+    reader, tokenizer = Reader(Untouched(vocabulary)), Tokenizer(vocabulary)
+    for _ in range(3000):
+        text = "".join(rng.choices("aabb ", k=rng.randrange(60)))
+        assert reader.one(text) == tokenizer.tokenize(text), text
+
+
+def test_more_ids_than_were_agreed_on(tokenizer: Tokenizer) -> None:
+    """They do not reach past the kernel's buffer, and the next text stands where it should."""
+    reader = Reader(Tokenizer(list(tokenizer.pieces)))
+    reader.texts._tokenizer.max_length = 200
+    given = reader.texts._tokenizer.tokenize("caf\xe9 " * 200)
+    assert len(given) == 200
+    calls = list(reader.calls(["caf\xe9 " * 200, "next"]))
+    assert calls == [[given[:128], tokenizer.tokenize("next")]]
+
+
+def test_instructions_after_it_work_on_what_was_read(tokenizer: Tokenizer) -> None:
+    reader = Reader(tokenizer)
+    layout = Layout(reader.program)
+    program = layout.place(4 * 3 * _ops.INSTRUCTION_WORDS)
+    places = [layout.place(4096) for _ in range(4)]
+    reader.kernel.reserve(layout.end)
+    operands = dict(zip(("source", "codes", "inverse_scale", "bounds"), places, strict=True))
+    quantize = dict.fromkeys(inspect.signature(_ops.quantize).parameters, 0) | operands
+    quantize |= {"stride": 4, "columns": 4, "padded": 32}
+    instructions = [
+        _ops.read(**reader.operands), _ops.rows(count=1, chunk=32), _ops.quantize(**quantize),
+    ]  # fmt: skip
+    reader.kernel.write(program, array("I", [word for line in instructions for word in line]))
+    reader.kernel.write(operands["inverse_scale"], bytes(4 * 16))
+    reader.kernel.call("choose", program, 3)
+    assert len(reader.one("three plain words")) == 5
+    written = [word != 0 for word in reader.words(operands["inverse_scale"], 16)]
+    assert written == [True] * 8 + [False] * 8  # tiles of 4 rows
 
 
 def test_texts_of_another_kind_come_as_ids(tokenizer: Tokenizer) -> None:
