@@ -176,6 +176,10 @@ def test_more_ids_than_were_agreed_on(tokenizer: Tokenizer) -> None:
     assert len(given) == 200
     calls = list(reader.calls(["caf\xe9 " * 200, "next"]))
     assert calls == [[given[:128], tokenizer.tokenize("next")]]
+    # What lies behind the ids is the program.
+    assert list(reader.texts.assign_parts(["caf\xe9 " * 200] * 5)) == [5]
+    assert reader.kernel.call("run_first") == 4
+    assert reader.words(reader.program, _ops.INSTRUCTION_WORDS) == _ops.read(**reader.operands)
 
 
 def test_instructions_after_it_work_on_what_was_read(tokenizer: Tokenizer) -> None:
