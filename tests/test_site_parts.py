@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tomllib
@@ -125,13 +126,16 @@ def test_the_trimmed_standard_library_lacks_nothing_that_is_imported() -> None:
     assert len(own) > 40
     own.remove("tern_engine.kernels._wasmtime")  # another host's
     stdlib, package = file_of("python_stdlib.zip"), file_of("package")
-    syntax, nested, warned, words = run_in_pyodide(
+    syntax, nested, warned, words, positions = run_in_pyodide(
         "inside_imports.py", stdlib=stdlib, unpack=package, globals={"modules": own}
     )
     assert "SyntaxError: '(' was never closed" in syntax
     assert "json.decoder.JSONDecodeError" in nested
     assert "UserWarning: careful" in warned
     assert words == 6
+    assert re.search(r"json/decoder\.pyc?\", line [1-9]", nested)
+    assert [False, True] in positions  # the lines of its code are known, the columns are not
+    assert [False, False] not in positions
 
 
 def test_micropip_installs_by_name_from_the_sites_own_lock_file() -> None:
