@@ -60,7 +60,7 @@ def tools(options: argparse.Namespace) -> int:
 
 
 def web(options: argparse.Namespace) -> int:
-    return _make(lambda recipes: recipes.npm_package())
+    return _make(lambda recipes: recipes.npm_package(), options.model)
 
 
 def everything(options: argparse.Namespace) -> int:
@@ -77,7 +77,7 @@ def demo(options: argparse.Namespace) -> int:
 
 
 def worker(options: argparse.Namespace) -> int:
-    code = _make(lambda recipes: recipes.worker())
+    code = _make(lambda recipes: recipes.worker(), options.model)
     if code == 0 and options.snapshot:
         from tools.worker import assemble
 
@@ -176,6 +176,13 @@ TARGETS = {
 }
 
 
+def _file(argument: str) -> Path:
+    path = Path(argument)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{path} is no file")
+    return path
+
+
 def parser() -> argparse.ArgumentParser:
     command = argparse.ArgumentParser(
         prog="build.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -187,8 +194,12 @@ def parser() -> argparse.ArgumentParser:
     }
     option = parsers["wheel"].add_argument
     option("--embedding", choices=FORMATS, default="int4", help="table format (default: int4)")
-    option("--model", type=Path, help="a .bin of that format (default: the committed model)")
+    option("--model", type=_file, help="a .bin of that format (default: the committed model)")
     option("--out", type=Path, default=ROOT / "dist", help="folder (default: dist)")
+    for name in ("web", "demo", "worker"):
+        parsers[name].add_argument(
+            "--model", type=_file, help="a .bin of any table format (default: the committed model)"
+        )
     parsers["demo"].add_argument("--port", type=int, default=8000, help="0 takes a free one")
     parsers["worker"].add_argument("--serve", action="store_true", help="run it with wrangler dev")
     parsers["worker"].add_argument("--snapshot", action="store_true", help="start from a snapshot")
@@ -232,12 +243,15 @@ def main(arguments: list[str]) -> int:
     return target.run(options)
 
 
-def _make(recipe: Callable[[Recipes], object]) -> int:
-    """Run a recipe and print its artifacts; a refused model is a message and exit code 1."""
+def _make(recipe: Callable[[Recipes], object], model: Path | None = None) -> int:
+    """Run a recipe and print its artifacts; a refused model is a message and exit code 1.
+
+    model   what the site and the Worker are built of; None: the committed model
+    """
     from tools.recipes import Recipes, build_lock
 
     with build_lock():
-        recipes = Recipes()
+        recipes = Recipes(model)
         try:
             recipe(recipes)
         except Exception as error:

@@ -59,6 +59,16 @@ def vocabulary(tokenizer_json: Path = TOKENIZER) -> list[str]:
     return lines
 
 
+def model_table(model: Path) -> str:
+    """The table format that a model's header states. Raises a TernError for another header."""
+    with engine_modules("format") as (layout,):
+        with model.open("rb") as file:
+            first = file.read(layout.HEADER_BYTES)
+        size = model.stat().st_size
+        header = layout.read_header(first, size, build=None, vocab_size=None)
+        return str(header.embedding_format)
+
+
 def check_model(model: Path, table: str, vocab_size: int) -> str:
     """Check that `model` suits a build of format `table`; return its fingerprint, as the engine
     reports it: the SHA-256 of the whole file, hex.

@@ -15,7 +15,7 @@ from typing import Any
 from tools import compress, demo_site, npm_package, website, worker
 from tools.kernels import TABLES, compile_kernel, kernel_inputs
 from tools.ledger import ROOT, Ledger, empty_folder, files_under
-from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, write_payload
+from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, model_table, write_payload
 from tools.sizes import report
 
 BUILD = ROOT / "build"
@@ -29,9 +29,14 @@ GENERATORS = {
 
 
 class Recipes:
-    """Makes artifacts, each step only when needed, and prints what it did."""
+    """Makes artifacts, each step only when needed, and prints what it did.
 
-    def __init__(self) -> None:
+    model   what the site, the npm package and the Worker are built of, in its own table format;
+            None: the committed int4 model
+    """
+
+    def __init__(self, model: Path | None = None) -> None:
+        self._chosen = model
         self._ledger = Ledger(BUILD / "ledger.json")
         self.made: list[Path] = []
 
@@ -85,8 +90,9 @@ class Recipes:
 
         self._step("pyapp as the int4 build", inputs, outputs, make, extra=version)
 
-    def wheel(self, table: str, model: Path | None = None, out: Path = DIST) -> Path:
+    def wheel(self, table: str, model: Path | None = None, out: Path | None = None) -> Path:
         """The wheel of one table format. Raises a TernError when the model is of another."""
+        out = out or DIST
         if model is None:
             model = DEFAULT_MODEL if table == "int4" else self.model(table)
         kernel = self.kernel(table)
@@ -111,9 +117,9 @@ class Recipes:
         self._step("wheel tern-tools", inputs, [out], _build_tools_wheel)
         return self._made(out)
 
-    def package(self, table: str) -> Path:
-        """The default wheel of a format, unpacked: a folder for PYTHONPATH."""
-        wheel, out = self.wheel(table), BUILD / "packages" / table
+    def package(self, table: str, model: Path | None = None) -> Path:
+        """A format's wheel, unpacked: a folder for PYTHONPATH."""
+        wheel, out = self.wheel(table, model), BUILD / "packages" / table
 
         def make() -> None:
             empty_folder(out)
@@ -123,9 +129,10 @@ class Recipes:
         self._step(f"package {table}", [wheel], [out], make)
         return out
 
-    def site(self, table: str = "int4") -> Path:
-        """dist/web, with everything in it made first."""
-        wheel, package = self.wheel(table), self.package(table)
+    def site(self) -> Path:
+        """dist/web, with everything in it made first. Raises a TernError for a refused model."""
+        table = "int4" if self._chosen is None else model_table(self._chosen)
+        wheel, package = self.wheel(table, self._chosen), self.package(table, self._chosen)
         demo_index = self._demo_index(package)
         parts = website.Parts(
             table=table,
