@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 PROC = Path("/proc")
 SAMPLE = 64  # bytes of a file that occur nowhere else
+PIECES = 5
 CHUNK = 1 << 24
 
 
@@ -54,22 +56,27 @@ def private_bytes(process: int) -> int:
 
 
 def copies(process: int, content: bytes) -> int:
-    """How often a piece from the middle of `content` occurs in the process's own memory."""
-    middle = len(content) // 3
-    wanted = content[middle : middle + SAMPLE]
-    count = 0
+    """How often `content` lies in the process's own memory: the least that any of its pieces occurs.
+
+    They are of its first two thirds, which are a model's table. Single ones may
+    occur more often, in memory that was freed and not used again.
+    """
+    starts = [len(content) * part // 8 for part in range(1, PIECES + 1)]
+    wanted = [content[start : start + SAMPLE] for start in starts]
+    counts = [0] * PIECES
     with (PROC / str(process) / "mem").open("rb") as memory:
         for line in (PROC / str(process) / "maps").read_text().splitlines():
             span, rights = line.split()[:2]
             if not rights.startswith("rw"):
                 continue
             start, end = (int(part, 16) for part in span.split("-"))
-            count += _occurrences(memory, start, end, wanted)
-    return count
+            found = _occurrences(memory, start, end, wanted)
+            counts = [count + more for count, more in zip(counts, found, strict=True)]
+    return min(counts)
 
 
-def _occurrences(memory: BinaryIO, start: int, end: int, wanted: bytes) -> int:
-    count, tail = 0, b""
+def _occurrences(memory: BinaryIO, start: int, end: int, wanted: Sequence[bytes]) -> list[int]:
+    counts, tail = [0] * len(wanted), b""
     while start < end:
         try:
             memory.seek(start)
@@ -78,7 +85,7 @@ def _occurrences(memory: BinaryIO, start: int, end: int, wanted: bytes) -> int:
             break
         if not part:
             break
-        count += (tail + part).count(wanted)
+        counts = [count + (tail + part).count(w) for count, w in zip(counts, wanted, strict=True)]
         tail = part[-SAMPLE + 1 :]
         start += len(part)
-    return count
+    return counts
