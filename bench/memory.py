@@ -56,10 +56,10 @@ def private_bytes(process: int) -> int:
 
 
 def copies(process: int, content: bytes) -> int:
-    """How often `content` lies in the process's own memory: the least that any of its pieces occurs.
+    """How often `content` lies in the process's own memory: the least that a piece of it occurs.
 
-    They are of its first two thirds, which are a model's table. Single ones may
-    occur more often, in memory that was freed and not used again.
+    Pieces are of its first two thirds, which are a model's table. Single ones may occur more often,
+    in memory that was freed and not used again.
     """
     starts = [len(content) * part // 8 for part in range(1, PIECES + 1)]
     wanted = [content[start : start + SAMPLE] for start in starts]
