@@ -6,6 +6,7 @@ import inspect
 import random
 import string
 from array import array
+from collections import UserString
 from collections.abc import Iterator
 from typing import Any
 
@@ -155,6 +156,13 @@ def test_another_vocabulary() -> None:
     assert any(unknown in tokenizer.tokenize(text) for text in texts)
 
 
+def test_empty_pieces_are_pieces() -> None:
+    """They count, and the piece before one is found, also where the last is empty."""
+    for vocabulary in ([*SPECIAL, "", "abc"], [*SPECIAL, "abc", ""]):
+        reader, tokenizer = Reader(Untouched(vocabulary)), Tokenizer(vocabulary)
+        assert reader.one("abc b") == tokenizer.tokenize("abc b")
+
+
 def test_a_crowded_vocabulary() -> None:
     """Pieces that begin or end as others do, many of them in places next to each other."""
     rng = random.Random(8)
@@ -286,7 +294,7 @@ def test_a_batch_of_all_kinds_has_the_bits_of_its_texts(engine: Engine) -> None:
     np.testing.assert_array_equal(engine.embed_batch(texts[::-1]), alone[::-1])
 
 
-@pytest.mark.parametrize("bad", [None, 7, b"bytes", bytearray(b"a"), ["a"]])
+@pytest.mark.parametrize("bad", [None, 7, b"bytes", bytearray(b"a"), ["a"], UserString("a")])
 def test_no_text(engine: Engine, bad: Any) -> None:
     before = engine.embed("before")
     for call in (engine.embed, lambda text: engine.embed_batch(["fine", text])):

@@ -82,10 +82,13 @@ class Texts:
 
     def _bytes(self, text: str) -> bytes:
         """A text as wordpiece.c reads it."""
-        try:
-            if text.isascii() and text.isprintable() and "[" not in text and len(text) <= WINDOW:
-                return text.encode() + b"\0"
-        except AttributeError:
-            pass  # no str: the tokenizer says so
+        if (
+            isinstance(text, str)  # what is none is refused by the tokenizer
+            and text.isascii()
+            and text.isprintable()
+            and "[" not in text
+            and len(text) <= WINDOW
+        ):
+            return text.encode() + b"\0"
         ids = self._tokenizer.tokenize(text)
         return _GIVEN + array("I", [len(ids), *ids]).tobytes()

@@ -30,7 +30,8 @@ uint32_t learn_pieces(uint32_t pieces, uint32_t size, uint32_t offsets, uint32_t
                       uint32_t slot_count) {
     const uint8_t *text = bytes(pieces);
     uint32_t *slot = (uint32_t *)ints(slots), *offset = (uint32_t *)ints(offsets), count = 0;
-    for (uint32_t at = 0; at < size; at++) {
+    // Up to `size` itself: the last piece may be empty.
+    for (uint32_t at = 0; at <= size; at++) {
         uint32_t start = at, ascii = 1;
         while (at < size && text[at] != '\n') ascii &= text[at++] < 0x80;
         offset[count++] = start;
