@@ -144,6 +144,7 @@ async function readBody(file, response, onBytes, touch) {
   const type = response.headers.get("content-type") ?? "";
   if (HTML_TYPES.test(type)) throw contentError(file, type);
   const total = file.bytes ?? declaredLength(response);
+  const { bytes: longest = Infinity } = file;
   const received = new Received(file.bytes, file.slices?.bytes);
   try {
     const reader = response.body?.getReader();
@@ -151,6 +152,7 @@ async function readBody(file, response, onBytes, touch) {
       touch();
       received.add(part.value);
       onBytes?.(received.loaded, total);
+      if (received.loaded > longest) break; // wrong, and perhaps without an end
     }
   } catch (error) {
     // The host itself holds the body to its Content-Length, and ends short ones with an error.
@@ -187,7 +189,7 @@ async function checkBody(file, body, hashes) {
     throw truncated(file, body.length, file.bytes);
   }
   if (file.bytes !== undefined && body.length > file.bytes) {
-    const message = `${label(file)} has ${body.length} bytes, expected ${file.bytes}`;
+    const message = `${label(file)} has at least ${body.length} bytes, expected ${file.bytes}`;
     throw new TernError("LOAD_INTEGRITY", message);
   }
   if (file.sha256 === undefined || (await matches(file.slices, hashes))) return;
