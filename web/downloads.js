@@ -3,7 +3,7 @@ import { fetchFile } from "./fetch-file.js";
 
 /**
  * @typedef {import("./fetch-file.js").FileSpec} FileSpec
- * @typedef {{bytes: Promise<Uint8Array<ArrayBuffer>>, loaded: number, total: number | undefined}} Download
+ * @typedef {{bytes: Promise<Uint8Array<ArrayBuffer>>, loaded: number, total: number | undefined, stop(): void}} Download
  */
 
 export class Downloads {
@@ -52,6 +52,15 @@ export class Downloads {
     return download.bytes;
   }
 
+  /** Ends what was begun and nobody asked for: it would share the line with what is needed. */
+  drop() {
+    for (const [key, download] of this.#begun) {
+      if (this.#wanted.has(download)) continue;
+      this.#begun.delete(key);
+      download.stop();
+    }
+  }
+
   /** Ends when all files that were asked for so far are here. */
   async all() {
     await Promise.all([...this.#wanted].map((download) => download.bytes));
@@ -66,8 +75,14 @@ export class Downloads {
       Object.assign(download, { loaded, total });
       if (this.#wanted.has(download)) this.#onBytes(file.name, loaded, total);
     };
+    const { signal } = this.#options;
+    const controller = new AbortController();
+    const stop = () => controller.abort(signal?.reason);
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop);
+    const options = { ...this.#options, onBytes, signal: controller.signal };
     /** @type {Download} */
-    const download = { loaded: 0, total: undefined, bytes: fetchFile(file, { ...this.#options, onBytes }) };
+    const download = { loaded: 0, total: undefined, bytes: fetchFile(file, options), stop };
     this.#begun.set(key, download);
     return download;
   }

@@ -75,6 +75,7 @@ export async function start(target, signal, report, host) {
     get(own.kernels).then(compileKernels),
     modelFile ? get(modelFile) : /** @type {Uint8Array} */ (target.model),
   ]).then(([kernels, model]) => ({ kernels, model, sha256: modelFile?.sha256 }));
+  downloads.drop();
   downloads.all().then(
     () => progress.enter("starting"),
     () => {}, // `python` or `rest` fails of the same

@@ -285,6 +285,30 @@ test("where another manifest is there than expected, it decides", async () => {
   assert.deepEqual(events.at(-1), { status: "ready", file: "", loaded: total, total, progress: 1 });
 });
 
+test("a download that turned out to be of no use is ended", async () => {
+  const { server, handlers, host, load, options } = await start();
+  const old = manifest();
+  old.files.model = { ...old.files.model, path: "files/model.old", bytes: 9999 };
+  host.expected = { baseUrl: server.url, manifest: old };
+  let begun = false;
+  let ended = false;
+  handlers["/files/model.old"] = (request, response) => {
+    begun = true;
+    const drops = setInterval(() => response.write("."), 20); // it never times out
+    response.on("close", () => {
+      clearInterval(drops);
+      ended = true;
+    });
+    stall(Buffer.of(0), 9999)(request, response);
+  };
+  const real = handlers["/manifest.json"];
+  handlers["/manifest.json"] = (...given) => void until(() => begun).then(() => real(...given));
+  // What is needed does not share the line with it until the end.
+  const model = handlers["/files/model"];
+  handlers["/files/model"] = (...given) => void until(() => ended).then(() => model(...given));
+  assert.ok((await load({ ...options, timeoutMs: 1_000 })) instanceof Engine);
+});
+
 test("nothing is expected of another folder, nor the model where the caller brings one", async () => {
   const { server, host, load, options } = await start();
   const other = manifest();
