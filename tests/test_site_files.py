@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from tools.compress import compress
 from tools.ledger import digest
 from tools.serve import accepted, running
 
@@ -141,6 +142,8 @@ def ask(server: ThreadingHTTPServer, path: str, **headers: str) -> Reply:
         ("/app.js", "gzip, deflate, br", "br", b"brotli"),
         ("/app.js", "gzip", "gzip", b"gzip"),
         ("/app.js", "br;q=0, gzip;q=0.5", "gzip", b"gzip"),
+        ("/app.js", "zstd;q=0.1, br;q=0.8, gzip;q=0.8", "br", b"brotli"),
+        ("/app.js", "zstd;q=0.1, *", "br", b"brotli"),
         ("/app.js", "*", "zstd", b"zstd"),
         ("/app.js", "*;q=0, gzip", "gzip", b"gzip"),
         ("/app.js", "identity", None, b"plain"),
@@ -184,6 +187,16 @@ def test_hashed_names_are_for_ever_and_others_are_asked_for(server: ThreadingHTT
     hashed = ask(server, "/model.0123456789abcdef.bin").headers["Cache-Control"]
     assert hashed == "public, max-age=31536000, immutable"
     assert ask(server, "/app.js").headers["Cache-Control"] == "no-cache"
+
+
+def test_what_came_compressed_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "app.js").write_bytes(b"plain" * 1000)
+    (folder / "table.csv.gz").write_bytes(gzip.compress(b"1,2\n" * 1000))
+    compress(folder, tmp_path / "cache")
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"app.js", "app.js.zst", "app.js.br", "app.js.gz", "table.csv.gz"}
 
 
 def test_accept_encoding_is_read() -> None:

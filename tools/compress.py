@@ -30,6 +30,8 @@ def compress(folder: Path, cache: Path) -> None:
     subprocess.run(["node", str(COMPRESS), str(folder), str(cache)], check=True)
     for gzipped in folder.rglob("*.gz"):
         path = gzipped.with_suffix("")
+        if not path.is_file():
+            continue  # a file of the folder's own
         content = path.read_bytes()
         kept = cache / f"{hashlib.sha256(content).hexdigest()}.{LEVEL}.zst"
         if not kept.exists():

@@ -116,11 +116,12 @@ class StaticHandler(BaseHTTPRequestHandler):
                 self.connection.sendfile(content)
 
     def _coding(self, file: Path) -> str | None:
-        """The best coding that the client takes and a file beside `file` has, None for neither."""
+        """The coding that the client likes best of those that a file beside `file` has, or None."""
         taken = accepted(self.headers.get("Accept-Encoding", ""))
-        for coding, ending in CODINGS.items():
-            beside = file.with_name(file.name + ending)
-            if taken.get(coding, taken.get("*", 0.0)) > 0 and beside.is_file():
+        weights = {coding: taken.get(coding, taken.get("*", 0.0)) for coding in CODINGS}
+        # sorted() leaves those of one weight in the order of CODINGS.
+        for coding in sorted(weights, key=weights.__getitem__, reverse=True):
+            if weights[coding] > 0 and file.with_name(file.name + CODINGS[coding]).is_file():
                 return coding
         return None
 
