@@ -16,7 +16,6 @@ import build as build_script
 from tools import recipes
 
 ROOT = Path(__file__).resolve().parent.parent
-MODEL = ROOT / "assets" / "model-ternary.bin"
 TEXT = "where does the river meet the sea"
 IN_PYTHON = """
 import sys, tern_engine
@@ -24,25 +23,35 @@ sys.stdout.buffer.write(bytes(tern_engine.embed(sys.argv[1])))
 """
 
 
-def test_a_site_of_another_model_and_table_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where both sites are built, the second with what the first made."""
+    made = tmp_path_factory.mktemp("other")
+    (made / "build").mkdir()
+    return made
+
+
+@pytest.mark.parametrize(("name", "table"), [("ternary", "ternary"), ("int4-d384", "int4")])
+def test_a_site_and_a_worker_of_another_model(
+    name: str, table: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recipes, "BUILD", tmp_path / "build")
-    monkeypatch.setattr(recipes, "DIST", tmp_path / "dist")
-    (tmp_path / "build").mkdir()
-    site = recipes.Recipes(MODEL).site()
-    assert site == tmp_path / "dist" / "web"
+    monkeypatch.setattr(recipes, "BUILD", folder / "build")
+    monkeypatch.setattr(recipes, "DIST", folder / "dist")
+    model = ROOT / "assets" / f"model-{name}.bin"
+    worker, site = recipes.Recipes(model).worker(), folder / "dist" / "web"
+    assert worker == folder / "dist" / "worker"
+    assert (worker / "assets" / "model.bin").read_bytes() == model.read_bytes()
     manifest = json.loads((site / "manifest.json").read_text("utf-8"))
-    assert manifest["name"] == "tern-engine-emb-ternary"
-    assert manifest["embedding"] == "ternary"
-    assert manifest["files"]["model"]["sha256"] == sha256(MODEL.read_bytes()).hexdigest()
+    assert manifest["name"] == f"tern-engine-emb-{table}"
+    assert manifest["embedding"] == table
+    assert manifest["files"]["model"]["sha256"] == sha256(model.read_bytes()).hexdigest()
 
     command = ["node", str(ROOT / "tests" / "support" / "embed_with.mjs"), str(site), TEXT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert "ternary" in json.dumps(found["summary"])
-    package = tmp_path / "build" / "packages" / "ternary"
+    assert found["summary"]["build"] == table
+    package = folder / "build" / "packages" / table
     expected = subprocess.run(
         [sys.executable, "-c", IN_PYTHON, TEXT],
         env={**os.environ, "PYTHONPATH": str(package)}, capture_output=True, check=True,

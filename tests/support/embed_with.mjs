@@ -9,5 +9,5 @@ const [folder, text] = process.argv.slice(2);
 const { load } = await import(pathToFileURL(`${folder}/tern-engine.js`).href);
 const engine = await load();
 const vector = await engine.embed(text);
-console.log(JSON.stringify({ summary: engine.config_summary(), vector: Array.from(vector) }));
+console.log(JSON.stringify({ summary: JSON.parse(engine.config_summary()), vector: Array.from(vector) }));
 engine.dispose();

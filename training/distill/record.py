@@ -155,8 +155,14 @@ def record(state: dict[str, Any], data: Path | None = None) -> dict[str, Any]:
     chunks: dict[str, set[str]] = {}
     for run in runs:
         chunks.setdefault(run["config"]["corpus"], set()).update(run["chunks"])
-    plans = [_plan(name, sorted(seen), data) for name, seen in chunks.items()]
-    used = {source["name"] for plan in plans for source in plan["sources"]}
+    plans: dict[str, dict[str, Any]] = {}
+    for name, seen in chunks.items():
+        plan = _plan(name, sorted(seen), data)
+        first = plan.get("after")
+        if first and first not in chunks:  # its counts say where the texts come from
+            plans[first] = _plan(first, [], data)
+        plans[name] = plan
+    used = {source["name"] for plan in plans.values() for source in plan["sources"]}
     return {
         "sources_cleared": True,
         "method": METHOD,
@@ -168,6 +174,6 @@ def record(state: dict[str, Any], data: Path | None = None) -> dict[str, Any]:
             for source in SOURCES
             if source.name in used
         ],
-        "plans": plans,
+        "plans": list(plans.values()),
         "runs": [_run(run) for run in runs],
     }

@@ -89,9 +89,15 @@ def _data(training: Record) -> str:
         parts.append(_sources(plan, older))
         proof = (
             f"Plan `{plan['name']}`, SHA-256 `{plan['sha256']}`: {plan['texts']:,} texts, and "
-            f"{plan['held_out']:,} held out. The token ids of all {plan['texts_in_chunks']:,} "
-            "texts in the chunks that were trained on were compared with it"
+            f"{plan['held_out']:,} held out"
         )
+        if plan["chunks"]:
+            proof += (
+                f". The token ids of all {plan['texts_in_chunks']:,} texts in the chunks that were "
+                "trained on were compared with it"
+            )
+        else:
+            proof += "; another plan goes on from it"
         if plan.get("evaluation_texts") == 0:
             proof += ", and none of its texts is an evaluation text"
         parts.append(proof + ".")
@@ -223,10 +229,16 @@ def card(assets: Path = CARD.parent) -> str:
 
 
 def _by_model(parts: dict[str, str]) -> str:
-    """One part for all models that share it, else one below each name."""
-    if len(set(parts.values())) == 1:
-        return next(iter(parts.values()))
-    return "\n\n".join(f"`{name}`:\n\n{text}" for name, text in parts.items())
+    """What all models have in common, paragraph by paragraph, then the rest below their names."""
+    split = {name: text.split("\n\n") for name, text in parts.items()}
+    texts = list(split.values())
+    common = [part for part in texts[0] if all(part in text for text in texts)]
+    names: dict[str, list[str]] = {}
+    for name, text in split.items():
+        rest = "\n\n".join(part for part in text if part not in common)
+        if rest:
+            names.setdefault(rest, []).append(f"`{name}`")
+    return "\n\n".join([*common, *(f"{', '.join(who)}:\n\n{rest}" for rest, who in names.items())])
 
 
 def write() -> None:
