@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,9 +80,32 @@ def test_memory_stays_flat_over_100000_embeds() -> None:
     soak(100_000)
 
 
-def test_copies_in_memory_are_counted() -> None:
-    content = random.Random(5).randbytes(3000)
-    keep = [bytearray(content) for _ in range(2)]
-    assert memory.copies(os.getpid(), content) >= 3
-    assert memory.copies(os.getpid(), random.Random(6).randbytes(3000)) <= 2
-    assert len(keep) == 2
+# Byte by byte: what makes many at once leaves a copy in memory that it frees.
+HOLDER = """
+import random, sys
+held = [bytearray(3000) for _ in range(int(sys.argv[1]))]
+for copy in held:
+    made = random.Random(5)
+    for at in range(len(copy)):
+        copy[at] = made.getrandbits(8)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def content(seed: int) -> bytes:
+    made = random.Random(seed)
+    return bytes(made.getrandbits(8) for _ in range(3000))
+
+
+@pytest.mark.parametrize("held", [1, 3])
+def test_copies_in_memory_are_counted(held: int) -> None:
+    """In another process: one that reads itself has what it reads in its memory, too."""
+    command = [sys.executable, "-c", HOLDER, str(held)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        assert memory.copies(process.pid, content(5)) == held
+        assert memory.copies(process.pid, content(6)) == 0
+        process.communicate()
