@@ -44,10 +44,10 @@ def _made(data: Path, scale: float, forbidden: set[str]) -> Iterator[tuple[str, 
         for kind, share in (("spliced", 0.45), ("edited", 0.35), ("headline", 0.2)):
             left = round(wanted * share * scale)
             for _ in range(left * TRIES):
-                text = makers[kind](rng)
-                if text and left:
+                made = makers[kind](rng)
+                if made and left:
                     left -= 1
-                    yield clean(text), f"{kind}:{source.name}"
+                    yield clean(made), f"{kind}:{source.name}"
 
 
 def extend(data: Path, older: Path, scale: float = 1.0) -> Plan:
