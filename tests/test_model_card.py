@@ -256,3 +256,17 @@ def test_the_report_has_a_table_a_kind(tmp_path: Path) -> None:
     assert "| measure | fp32 | int4 |" in text and "| STS-B dev | 0.750 | 0.725 |" in text
     assert "- one: a first try" in text
     assert "- one: `score it`" in text and "- tables: `score all`" in text
+
+
+def test_a_plan_that_only_a_later_one_was_made_of() -> None:
+    record = copy.deepcopy(CLEARED)
+    record["plans"][0] |= {"chunks": 0, "texts_in_chunks": 0}
+    found = card._data(record)
+    assert "evaluation text; a later plan goes on from it." in found
+    assert "token ids" not in found
+
+
+def test_what_models_share_stands_once() -> None:
+    parts = {"a.bin": "one\n\ntwo", "b.bin": "one\n\nthree", "c.bin": "one\n\ntwo"}
+    assert card._by_model(parts) == "one\n\n`a.bin`, `c.bin`:\n\ntwo\n\n`b.bin`:\n\nthree"
+    assert card._by_model({"a.bin": "one", "b.bin": "one"}) == "one"

@@ -96,10 +96,10 @@ def _data(training: Record) -> str:
                 f". The token ids of all {plan['texts_in_chunks']:,} texts in the chunks that were "
                 "trained on were compared with it"
             )
-        else:
-            proof += "; another plan goes on from it"
         if plan.get("evaluation_texts") == 0:
             proof += ", and none of its texts is an evaluation text"
+        if not plan["chunks"]:
+            proof += "; a later plan goes on from it"
         parts.append(proof + ".")
     parts.append(KEPT_OUT)
     return "\n\n".join(parts)
