@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -167,3 +168,20 @@ def test_the_card_names_the_commands_of_the_readme(cache: Path) -> None:
 def test_commands_say_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="no checkpoint at"):
         run_module(tmp_path, "training.distill.export", "run:none", str(tmp_path / "a.safetensors"))
+
+
+def test_the_plan_before_the_trained_one_states_its_sources(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = {"config": {"name": "r", "start": "static", "corpus": "later"}, "chunks": ["chunk_0.npz"]}
+    monkeypatch.setattr(
+        "training.distill.record.before", lambda _: [{**run, "texts": 1, "tokens": 1, "spent": 1}]
+    )
+
+    def plan(name: str, chunks: list[str], data: Path | None) -> dict[str, Any]:
+        found: dict[str, Any] = {"name": name, "chunks": len(chunks), "sources": []}
+        return found | ({"after": "main"} if name == "later" else {})
+
+    monkeypatch.setattr("training.distill.record._plan", plan)
+    plans = record({})["plans"]
+    assert [(p["name"], p["chunks"]) for p in plans] == [("main", 0), ("later", 1)]
