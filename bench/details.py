@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from . import hosts, peer, texts
+from . import browser, hosts, peer, texts
 
 SCRIPT = Path(__file__).with_name("js") / "details.mjs"
+THREAD, WORKER = "the calling thread, by the clock", "a worker, by the clock"
 BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True)
-class Details:
-    """outside: share of the time outside the kernel; the rest is milliseconds a text."""
+class Ways:
+    """Milliseconds a text: one call a text, and one call of embed_batch."""
 
-    outside: float
     single: float
     batch: float
-    single_wall: float
+
+
+@dataclass(frozen=True)
+class Details:
+    """outside: share of the time outside the kernel. ways: host, and where and how it was timed →
+    both. pool, batches: milliseconds a text."""
+
+    outside: float
+    ways: dict[tuple[str, str], Ways]
     pool: float
     batches: dict[str, float]
 
@@ -48,8 +58,9 @@ def mixed(sentences: Sequence[str], count: int) -> list[str]:
     return found
 
 
-def measure(plan: texts.Plan, count: int, tokens: int = 12) -> Details:
-    """`count` mixed texts; the plan's texts of `tokens` tokens for the share and the batches."""
+def measure(plan: texts.Plan, count: int, address: str, folder: Path, tokens: int = 12) -> Details:
+    """`count` mixed texts; the plan's texts of `tokens` tokens for the share and the batches.
+    `folder` is what is served at `address`."""
     work = {
         "tern": hosts.SITE_MODULE.as_uri(),
         "warmup": [item.text for item in plan.warmup],
@@ -57,9 +68,32 @@ def measure(plan: texts.Plan, count: int, tokens: int = 12) -> Details:
         "mixed": mixed(texts.sentences(), count),
         "batchSizes": [size for size in BATCH_SIZES if size <= max(count // 40, 1)],
     }
+    found = _answer(["node", "--expose-gc", str(SCRIPT)], work)
+    (folder / "bench" / "ways.json").write_text(json.dumps(work), "utf-8")
+    with browser.started(["--js-flags=--expose-gc"]) as chrome:
+        page = chrome.outcome(f"{address}bench/pages/ways.html")
+    python = _answer([sys.executable, "-m", "bench.python_ways"], work)
+    ways = {
+        ("node", "processor time"): found.pop("processor"),
+        ("node", THREAD): found.pop("thread"),
+        ("node", WORKER): found.pop("worker"),
+        ("chromium", THREAD): page["thread"],
+        ("chromium", WORKER): page["worker"],
+        ("cpython", "processor time"): python,
+    }
+    return Details(**found, ways={where: Ways(**both) for where, both in ways.items()})
+
+
+def _answer(command: Sequence[str], work: Mapping[str, Any]) -> dict[str, Any]:
+    """What a script that gets the names of two files writes to the second."""
     with tempfile.TemporaryDirectory() as scratch:
         asked, answered = Path(scratch) / "work.json", Path(scratch) / "result.json"
         asked.write_text(json.dumps(work), "utf-8")
-        command = ["node", "--expose-gc", str(SCRIPT), str(asked), str(answered)]
-        subprocess.run(command, check=True, cwd=peer.ROOT)
-        return Details(**json.loads(answered.read_text("utf-8")))
+        subprocess.run(
+            [*command, str(asked), str(answered)],
+            check=True,
+            cwd=peer.ROOT,
+            env=hosts.environment(),
+        )
+        answer: dict[str, Any] = json.loads(answered.read_text("utf-8"))
+        return answer

@@ -136,7 +136,7 @@ def race(effort: Effort, findings: Findings, address: str) -> None:
         samples += outcome.samples
     findings.rows = report.rows(samples)
     _say("measuring throughput")
-    findings.details = details.measure(plan, effort.mixed)
+    findings.details = details.measure(plan, effort.mixed, address, site.folder())
 
 
 def starts(effort: Effort, findings: Findings, address: str) -> None:

@@ -2,15 +2,15 @@
  * What one text at a time on one thread does not show: node --expose-gc details.mjs WORK.json RESULT.json
  *
  * work: {tern: URL of tern-engine.js, warmup: texts, texts: texts of 12 tokens, mixed: many short
- * texts, batchSizes}. Writes {outside, single, batch, pool, batches}:
- * outside            share of the time of `embed` that is spent outside kernels.wasm
- * single, batch      process-CPU ms a text, over `mixed`: one call a text, and embedBatch
- * pool, single_wall  wall ms a text, over `mixed`: two workers, and one call a text in this thread
- * batches            batch size → process-CPU ms a text
+ * texts, batchSizes}. Writes {outside, processor, thread, worker, pool, batches}:
+ * outside         share of the time of `embed` that is spent outside kernels.wasm
+ * processor       {single, batch}: process-CPU ms a text, over `mixed`: one call a text, embedBatch
+ * thread, worker  the same by the clock, in this thread and through a worker
+ * pool            wall ms a text, over `mixed`: two workers
+ * batches         batch size → process-CPU ms a text
  */
 import { readFile, writeFile } from "node:fs/promises";
-
-const CHUNK = 500;
+import { byTheClock, median, singleBesideBatch } from "./ways.mjs";
 
 const [workPath, resultPath] = process.argv.slice(2);
 const work = JSON.parse(await readFile(workPath, "utf8"));
@@ -52,8 +52,6 @@ function timeKernels() {
   return total;
 }
 
-const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-
 async function shareOutside() {
   const engine = await load();
   work.warmup.forEach((text) => engine.embed(text));
@@ -68,39 +66,15 @@ async function shareOutside() {
   return median(shares);
 }
 
-/** Two engines on the same texts, chunk by chunk in turn, so that both meet the same machine. */
-async function throughput() {
-  const [one, many] = [await load(), await load()];
-  for (const engine of [one, many]) engine.embedBatch(work.warmup);
-  work.warmup.forEach((text) => one.embed(text));
-  const spent = { single: [], batch: [] };
-  let alone = 0;
-  for (let at = 0; at < work.mixed.length; at += CHUNK) {
-    const texts = work.mixed.slice(at, at + CHUNK);
-    globalThis.gc();
-    let [start, wall] = [processorTime(), performance.now()];
-    for (const text of texts) one.embed(text);
-    spent.single.push((processorTime() - start) / texts.length);
-    alone += performance.now() - wall;
-    globalThis.gc();
-    start = processorTime();
-    many.embedBatch(texts);
-    spent.batch.push((processorTime() - start) / texts.length);
-  }
-  one.dispose();
-  many.dispose();
+/** Wall milliseconds a text of a pool of two. */
+async function pooled() {
   const pool = await load({ worker: { pool: 2 } });
   for (let i = 0; i < pool.workers; i++) await pool.embedBatch(work.warmup); // as much to each
   const start = performance.now();
   await pool.embedBatch(work.mixed);
   const wall = (performance.now() - start) / work.mixed.length;
   await pool.dispose();
-  return {
-    single: median(spent.single),
-    batch: median(spent.batch),
-    single_wall: alone / work.mixed.length,
-    pool: wall,
-  };
+  return wall;
 }
 
 /** Batches of texts of 12 tokens, each size over the same number of texts. */
@@ -125,6 +99,12 @@ async function batchCurve() {
   return result;
 }
 
-const result = { outside: await shareOutside(), ...(await throughput()), batches: await batchCurve() };
+const result = {
+  outside: await shareOutside(),
+  processor: await singleBesideBatch(() => load(), work, processorTime, globalThis.gc),
+  ...(await byTheClock(load, work, globalThis.gc)),
+  pool: await pooled(),
+  batches: await batchCurve(),
+};
 await writeFile(resultPath, JSON.stringify(result));
 process.exit(0);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -69,6 +70,9 @@ def test_a_quick_run_measures_every_engine_on_every_host(
         "too few texts",
     ):
         assert part in printed
+    # CPython and Node by processor time; Node and Chromium by the clock, in a worker and without.
+    for way, hosts in (("processor time", 2), ("the calling thread", 2), ("a worker, by", 2)):
+        assert len(re.findall(rf"^\| \w+ +\| +{way}.*ms \|.*×", printed, re.MULTILINE)) == hosts
     if memory.PROC.exists():
         assert "The model's table lies in it 1 time." in printed
 
