@@ -119,7 +119,7 @@ def test_a_plan_is_extended_and_its_chunks_are_kept(statements: Path, tmp_path: 
 
 def test_the_documented_extension(cache: Path, data: Path) -> None:
     """The README's command, on the sample: made sentences join the plan under another name."""
-    (command,) = [c for c in commands("distill/README.md", "A wider plan") if "extend" in c[0]]
+    (command,) = [c for c in commands("distill/README.md", "A wider plan") if "main" in c]
     arguments = [str(data) if part == "DIR" else part for part in command]
     printed = run_module(cache, *arguments, "--scale", "0.01")
     assert '"scene:scenes"' in printed and "chunks taken over" in printed

@@ -127,8 +127,7 @@ def _plan(name: str, chunks: list[str], data: Path | None) -> dict[str, Any]:
         "chunks": len(chunks),
         "texts_in_chunks": _check_chunks(folder, chunks, rows),
     }
-    if "after" in report:
-        found["after"] = report["after"]
+    found |= {name: report[name] for name in ("after", "adds") if name in report}
     if data:
         forbidden = forbidden_keys(data)
         found["evaluation_texts"] = sum(is_forbidden(text, forbidden) for text, _ in rows)

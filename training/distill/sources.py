@@ -65,6 +65,14 @@ SENTENCES: dict[str, int] = {
     "scenes": 110_000,
 }
 
+# Replies that extend.py makes of what a source's questions ask about, and of replies.toml.
+REPLIES: dict[str, int] = {
+    "openqa_queries": 60_000,
+    "wellformed": 70_000,
+    "intents": 50_000,
+    "so_titles": 20_000,
+}
+
 # Queries recombined from the words of two real queries.
 CROSSED_QUERIES = 70_000
 

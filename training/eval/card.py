@@ -176,9 +176,10 @@ def _reproduce(records: dict[str, Record]) -> tuple[str, str]:
     done = set()
     plans = [plan for record in records.values() for plan in record["training"].get("plans", [])]
     for plan in {plan["name"]: plan for plan in plans if "after" in plan}.values():
+        adds = f" --adds {plan['adds']}" if "adds" in plan else ""
         lines += [
             f"python -m training.distill.extend --data DIR --after {plan['after']} "
-            f"--name {plan['name']}",
+            f"--name {plan['name']}{adds}",
             f"python -m training.distill.encode --data DIR --name {plan['name']}",
         ]
     for name, record in records.items():
