@@ -63,7 +63,7 @@ def test_a_pair_differs_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
         "remarks": [*"stuvwxyz"],
         "turns": ["{opening}-{vp}-{remark}"],
     }
-    words |= dict.fromkeys(("who", "modals", "things"), ["nobody"])
+    words |= {name: ["nobody"] for name in ("who", "modals", "things")}
     monkeypatch.setattr(replies, "lexicon", lambda: words)
     held = Replies([f"how to do {letter}" for letter in "ijklmnop"])
     rng = random.Random(6)
