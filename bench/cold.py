@@ -24,6 +24,7 @@ VISITS = ("first", "second")
 # Chromium writes its caches when it finds time.
 BETWEEN_VISITS_S = 3
 SLOW_LINE = Line(50, 20)
+POOLS = (1, 2)
 QUERY = "longing for the past"
 
 PAGES = {
@@ -118,22 +119,28 @@ def wire(address: str, folder: Path, engine: str) -> dict[str, Path]:
 
 
 def idle_page(address: str, folder: Path) -> memory.Weight:
-    """What a page weighs that has the engine and does nothing, beyond an empty page."""
+    """What a page weighs that has the engine and does nothing, beyond an empty page: the engine in
+    the page itself, and in one worker and in two."""
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    model = (folder / manifest["files"]["model"]["path"]).read_bytes()
+    empty, _ = _idle(f"{address}bench/pages/{PAGES['an empty page']}", model)
+    private, copies = _idle(f"{address}bench/pages/{PAGES['tern']}", model)
+    pools = {n: _idle(f"{address}bench/pages/worker.html?pool={n}", model) for n in POOLS}
+    return memory.Weight(private, empty, {n: held for n, (held, _) in pools.items()}, copies)
+
+
+def _idle(url: str, model: bytes) -> tuple[int, int]:
+    """A page's private bytes, and how often the model's table lies in its process."""
     with browser.started() as chrome:
         page = chrome.open()
-        page.goto(f"{address}bench/js/measure.mjs")
-        before = memory.private_bytes(memory.largest_renderer())
-        page.goto(f"{address}bench/pages/{PAGES['tern']}")
+        page.goto(url)
         page.wait_for_function(browser.DONE)
         session = chrome.browser_session(page)
         for _ in range(2):
             session.send("HeapProfiler.collectGarbage")
             time.sleep(1)
         process = memory.largest_renderer()
-        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-        model = (folder / manifest["files"]["model"]["path"]).read_bytes()
-        copies = memory.copies(process, model)
-        return memory.Weight(memory.private_bytes(process), before, copies)
+        return memory.private_bytes(process), memory.copies(process, model)
 
 
 def _printed(command: list[str]) -> dict[str, Any]:

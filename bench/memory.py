@@ -17,11 +17,13 @@ CHUNK = 1 << 24
 
 @dataclass(frozen=True)
 class Weight:
-    """private: bytes that no other process shares; empty: of a page with nothing in it;
-    copies: how often the model's table lies in the process's memory."""
+    """Of a page's process. private: bytes that no other shares; empty: of a page with nothing in
+    it; workers: with the engine in so many workers; copies: how often the model's table lies in the
+    memory of the first."""
 
     private: int
     empty: int
+    workers: dict[int, int]
     copies: int
 
 

@@ -128,7 +128,13 @@ def _cold(found: Findings) -> str:
         parts.append(
             f"A page with the engine, idle: {weight.private / MB:.0f} MB of its own in its "
             f"process, {(weight.private - weight.empty) / MB:.0f} MB more than an empty page. The "
-            f"model's table lies in it {weight.copies} time{'s' if weight.copies != 1 else ''}."
+            f"model's table lies in it {weight.copies} time{'s' if weight.copies != 1 else ''}. "
+            "With the engine in workers, more than an empty page: "
+            + ", ".join(
+                f"{(private - weight.empty) / MB:.0f} MB with {count}"
+                for count, private in weight.workers.items()
+            )
+            + "."
         )
     return "\n\n".join(parts)
 

@@ -75,6 +75,8 @@ def test_a_quick_run_measures_every_engine_on_every_host(
         assert len(re.findall(rf"^\| \w+ +\| +{way}.*ms \|.*×", printed, re.MULTILINE)) == hosts
     if memory.PROC.exists():
         assert "The model's table lies in it 1 time." in printed
+        one, two = re.search(r"(\d+) MB with 1, (\d+) MB with 2\.", printed).groups()  # type: ignore[union-attr]
+        assert 20 < int(one) < int(two), "each worker has a model and an interpreter of its own"
 
 
 def test_pages_tell_their_errors(tmp_path: Path) -> None:
