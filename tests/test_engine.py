@@ -20,6 +20,7 @@ from tern_engine.engine import own_tokenizer
 from tern_engine.errors import (
     DisposedError,
     InvalidInputError,
+    KernelMemoryError,
     KernelSelfTestError,
     ModelChecksumError,
 )
@@ -163,7 +164,7 @@ def test_a_model_is_hashed_unless_its_hash_was_checked(engine: Engine) -> None:
 
 
 def test_engines_share_the_vocabulary_only() -> None:
-    one, other = Engine.load().tokenizer, own_tokenizer()
+    one, other = Engine.load()._tokenizer, own_tokenizer()
     assert one._first is other._first
     one.max_length = 7
     assert other.max_length == 128
@@ -262,6 +263,18 @@ def test_self_test_refuses_a_wrong_kernel() -> None:
     with pytest.raises(KernelSelfTestError, match="0x00000001, expected 0x") as caught:
         self_test(WrongKernel())  # type: ignore[arg-type]
     assert caught.value.code == "KERNEL_SELF_TEST"
+
+
+def test_a_model_larger_than_memory_is_refused() -> None:
+    engine = Engine.load()
+    before = engine.embed("a text")
+    for nbytes in (1 << 34, 1 << 90):
+        with pytest.raises(
+            KernelMemoryError, match=f"refuses the kernel {nbytes:,} bytes"
+        ) as caught:
+            engine._kernel.reserve(nbytes)
+        assert caught.value.code == "KERNEL_MEMORY"
+    assert bytes(engine.embed("a text")) == bytes(before)
 
 
 def _pool(**changes: int) -> list[int]:

@@ -40,6 +40,8 @@ export const ERROR_CODES: {
   readonly KERNEL_MISSING: string;
   /** The kernel gave a wrong answer to a known computation. */
   readonly KERNEL_SELF_TEST: string;
+  /** This host has not the memory that the model needs. */
+  readonly KERNEL_MEMORY: string;
   /** This host's WebAssembly has no SIMD. */
   readonly WASM_NO_SIMD: string;
   /** This host does not allow WebAssembly to be compiled. */

@@ -25,6 +25,7 @@ export const ERROR_CODES = Object.freeze({
   ABORTED: "The caller aborted the operation.",
   KERNEL_MISSING: "The compiled kernel, or the runtime that runs it, was not found.",
   KERNEL_SELF_TEST: "The kernel gave a wrong answer to a known computation.",
+  KERNEL_MEMORY: "This host has not the memory that the model needs.",
   WASM_NO_SIMD: "This host's WebAssembly has no SIMD.",
   WASM_BLOCKED: "This host does not allow WebAssembly to be compiled.",
   WORKER_FAILED: "A worker of the engine could not be started, or ended by itself.",

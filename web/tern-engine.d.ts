@@ -133,8 +133,8 @@ export class WorkerEngine {
  * aborted one leaves nothing behind.
  *
  * @throws {TernError} LOAD_HTTP, LOAD_CONTENT, LOAD_TRUNCATED, LOAD_INTEGRITY, LOAD_NETWORK,
- *   LOAD_TIMEOUT, ABORTED, WASM_NO_SIMD, WASM_BLOCKED, KERNEL_MISSING, KERNEL_SELF_TEST, MODEL_…,
- *   INVALID_INPUT, WORKER_FAILED
+ *   LOAD_TIMEOUT, ABORTED, WASM_NO_SIMD, WASM_BLOCKED, KERNEL_MISSING, KERNEL_SELF_TEST,
+ *   KERNEL_MEMORY, MODEL_…, INVALID_INPUT, WORKER_FAILED
  */
 export function load(options: LoadOptions & { worker: true | WorkerOptions }): Promise<WorkerEngine>;
 export function load(options?: LoadOptions & { worker?: false }): Promise<Engine>;

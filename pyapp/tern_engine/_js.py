@@ -71,7 +71,7 @@ class Bridge:
         """Number of ids, which stand as uint32 at ids_offset; or -1."""
 
         def run() -> int:
-            ids = self._live().tokenizer.tokenize(text)
+            ids = self._live().tokenize(text)
             words = array("I", bytes(4 * self.max_seq_len))
             words[: len(ids)] = array("I", ids)
             self._ids.assign(words)

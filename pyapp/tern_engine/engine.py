@@ -58,7 +58,7 @@ class Engine:
         self._disposed = False
         self._build = build
         self._origin = _lasting(model)
-        self.tokenizer = copy(own_tokenizer())
+        self._tokenizer = copy(own_tokenizer())
         self._kernel = open_kernel(kernel_module)
         source, nbytes, first = _open_source(model)
         self._model, layout = load_model(
@@ -67,12 +67,12 @@ class Engine:
             nbytes,
             first,
             build.embedding,
-            self.tokenizer.vocab_size,
+            self._tokenizer.vocab_size,
             # The build has checked what its own model says of itself (tools/payload.py).
             known=sha256 if sha256 == build.model_sha256 else "",
         )
-        self.tokenizer.max_length = self._model.header.max_seq_len
-        self._encoder = Encoder(self._kernel, self._model, layout, self.tokenizer)
+        self._tokenizer.max_length = self._model.header.max_seq_len
+        self._encoder = Encoder(self._kernel, self._model, layout, self._tokenizer)
 
     @classmethod
     def load(cls, model: str | os.PathLike[str] | bytes | None = None) -> Engine:
@@ -154,12 +154,12 @@ class Engine:
     def tokenize(self, text: str) -> list[int]:
         """Ids from [CLS] to [SEP], at most max_seq_len, no padding."""
         self._check_alive()
-        return self.tokenizer.tokenize(text)
+        return self._tokenizer.tokenize(text)
 
     def token_count(self, text: str) -> tuple[int, bool]:
         """Number of ids that tokenize() gives, and whether the text was cut to reach it."""
         self._check_alive()
-        ids, truncated = self.tokenizer.encode(text)
+        ids, truncated = self._tokenizer.encode(text)
         return len(ids), truncated
 
     def config_summary(self) -> str:

@@ -21,6 +21,7 @@
     ├── KernelError
     │   ├── KernelMissingError         KERNEL_MISSING
     │   ├── KernelSelfTestError        KERNEL_SELF_TEST
+    │   ├── KernelMemoryError          KERNEL_MEMORY
     │   ├── WasmNoSimdError            WASM_NO_SIMD
     │   └── WasmBlockedError           WASM_BLOCKED
     ├── SearchIndexError               a saved search index was refused (raised by tern_tools)
@@ -61,6 +62,7 @@ ERROR_CODES: dict[str, str] = {
     "ABORTED": "The caller aborted the operation.",
     "KERNEL_MISSING": "The compiled kernel, or the runtime that runs it, was not found.",
     "KERNEL_SELF_TEST": "The kernel gave a wrong answer to a known computation.",
+    "KERNEL_MEMORY": "This host has not the memory that the model needs.",
     "WASM_NO_SIMD": "This host's WebAssembly has no SIMD.",
     "WASM_BLOCKED": "This host does not allow WebAssembly to be compiled.",
     "WORKER_FAILED": "A worker of the engine could not be started, or ended by itself.",
@@ -184,6 +186,10 @@ class KernelMissingError(KernelError):
 
 class KernelSelfTestError(KernelError):
     code = "KERNEL_SELF_TEST"
+
+
+class KernelMemoryError(KernelError):
+    code = "KERNEL_MEMORY"
 
 
 class WasmNoSimdError(KernelError):

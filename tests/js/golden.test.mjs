@@ -39,6 +39,24 @@ test("the build says what it is", () => {
   assert.equal(engine.maxSeqLen, 128);
 });
 
+test("a host without the memory for a model refuses it, and the next load is sound", async () => {
+  const { grow } = WebAssembly.Memory.prototype;
+  const model = readFileSync(pathOf("assets/model-int4.bin"));
+  WebAssembly.Memory.prototype.grow = function (pages) {
+    // The kernel's own memory is small until the model comes; the interpreter's never is.
+    if (this.buffer.byteLength < 2 ** 23) throw new RangeError("Maximum memory size exceeded");
+    return grow.call(this, pages);
+  };
+  try {
+    await assert.rejects(module.load({ model }), code("KERNEL_MEMORY"));
+  } finally {
+    WebAssembly.Memory.prototype.grow = grow;
+  }
+  const own = await module.load({ model });
+  assert.deepEqual(bits(own.embed("a text")), bits(engine.embed("a text")));
+  own.dispose();
+});
+
 test("golden ids", () => {
   for (const { text, repeat = 1, ids } of tokens.texts) {
     const whole = text.repeat(repeat);

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Protocol
 
 from .._data import read_data
-from ..errors import KernelMissingError, KernelSelfTestError
+from ..errors import KernelMemoryError, KernelMissingError, KernelSelfTestError
 
 # What self_test() of self_test.c answers on a host whose arithmetic is right.
 # tests/test_kernels.py checks the computation behind it against numpy.
@@ -30,7 +30,8 @@ class Kernel(Protocol):
     heap_base: int
 
     def reserve(self, nbytes: int) -> None:
-        """Grow the memory to at least `nbytes`; every view is read anew."""
+        """Grow the memory to at least `nbytes`, where KernelMemoryError says that this host cannot;
+        every view is read anew."""
 
     def write(self, offset: int, data: Any) -> None:
         """Copy a buffer of the host (bytes-like; on Pyodide also a JS typed array) in."""
@@ -46,6 +47,13 @@ class Kernel(Protocol):
 
     def close(self) -> None:
         """Drop the instance and its memory; any later call is an error of the host."""
+
+
+def no_room(nbytes: int) -> KernelMemoryError:
+    """The error of a host that refuses a kernel so much memory."""
+    return KernelMemoryError(
+        f"this host refuses the kernel {nbytes:,} bytes of memory, expected all that a model needs"
+    )
 
 
 def open_kernel(module: Any = None) -> Kernel:

@@ -8,6 +8,7 @@ import js
 from pyodide.ffi import JsException, to_js
 
 from ..errors import KernelError, WasmBlockedError, WasmNoSimdError
+from . import no_room
 
 PAGE_BYTES = 65536
 
@@ -39,7 +40,10 @@ class PyodideKernel:
     def reserve(self, nbytes: int) -> None:
         missing = nbytes - self._bytes.length
         if missing > 0:
-            self.memory.grow(-(-missing // PAGE_BYTES))
+            try:
+                self.memory.grow(-(-missing // PAGE_BYTES))
+            except JsException as error:  # RangeError; TypeError beyond 2³² pages
+                raise no_room(nbytes) from error
             self._read_views()
 
     def write(self, offset: int, data: Any) -> None:

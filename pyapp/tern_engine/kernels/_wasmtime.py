@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakSet
 
 from ..errors import KernelMissingError, WasmNoSimdError
+from . import no_room
 
 try:
     import wasmtime
@@ -80,7 +81,10 @@ class WasmtimeKernel:
     def reserve(self, nbytes: int) -> None:
         missing = nbytes - len(self._bytes)
         if missing > 0:
-            self._memory.grow(self._store, -(-missing // PAGE_BYTES))
+            try:
+                self._memory.grow(self._store, -(-missing // PAGE_BYTES))
+            except (wasmtime.WasmtimeError, OverflowError) as error:
+                raise no_room(nbytes) from error
             self._read_views()
 
     def write(self, offset: int, data: Any) -> None:
