@@ -70,9 +70,11 @@ def test_there_is_a_compiler() -> None:
 
 
 @pytest.mark.parametrize("shape", shapes(), ids=lambda s: f"d{s.d_model}-{s.table}")
-@pytest.mark.parametrize("workers", [1, 3])
-def test_quick_gradients_agree_with_autograd(shape: Shape, workers: int) -> None:
-    config = Config("t", shape=shape, micro_tokens=200)
+@pytest.mark.parametrize(("workers", "relation"), [(1, 0.0), (3, 0.0), (1, 40.0)])
+def test_quick_gradients_agree_with_autograd(shape: Shape, workers: int, relation: float) -> None:
+    # The quick step knows the pairs of a micro-batch, autograd those of the batch.
+    tokens = 10_000 if relation else 200
+    config = Config("t", shape=shape, micro_tokens=tokens, relation=relation)
     params = random_student(shape)
     dense = FlatAdam(params, dict.fromkeys(params, 0.001), 1.0)
     batch = random_batch(64)

@@ -70,8 +70,8 @@ class _Kept:
 class Step:
     """Forward and backward of one micro-batch. One object a thread: it owns its scratch memory."""
 
-    def __init__(self, shape: Shape) -> None:
-        self.shape = shape
+    def __init__(self, shape: Shape, relation: float = 0.0) -> None:
+        self.shape, self.relation = shape, relation
         longest = shape.max_seq_len
         self.scratch = torch.empty(6 * longest * (shape.d_model // shape.n_heads))
 
@@ -234,14 +234,20 @@ class Step:
         """Loss (sum of 1 − cos) of one micro-batch; g and rows, the table rows' gradient, grow.
 
         values [n + 1, d]: quantized rows of the batch, the last one zero for padding; slots [m]:
-        each token's row; share: 1 / texts of the whole batch; rows [n + 1, d].
+        each token's row; share: 1 / texts of the whole batch; rows [n + 1, d]. The relational
+        loss, whose gradient is added, is that of the micro-batch's own pairs.
         """
         mean, x, kept = self.pooled(p, weights, values.index_select(0, slots), starts)
         raw = torch.addmm(p["out.bias"], mean, p["out.weight"].t())
         size = raw.norm(dim=1, keepdim=True).clamp(min=1e-12)
         unit = raw / size
         cosine = (unit * targets).sum(1, keepdim=True)
-        draw = (unit * cosine - targets) * (share / size)
+        dunit = targets * -share
+        if self.relation and len(unit) > 1:
+            gap = unit @ unit.t() - targets @ targets.t()
+            gap.fill_diagonal_(0)
+            dunit.addmm_(gap, unit, alpha=4 * self.relation * share / (len(unit) - 1))
+        draw = (dunit - unit * (unit * dunit).sum(1, keepdim=True)) / size
         g["out.weight"].add_(draw.t() @ mean)
         g["out.bias"].add_(draw.sum(0))
         dx = torch.zeros_like(x)

@@ -41,7 +41,7 @@ class QuickStepper:
         workers: int,
     ) -> None:
         self.config, self.params, self.pool, self.workers = config, params, pool, workers
-        self.steps = [Step(config.shape) for _ in range(workers)]
+        self.steps = [Step(config.shape, config.relation) for _ in range(workers)]
         self.held = [dense.gradients() for _ in range(workers)]
 
     def gradients(self, batch: Batch) -> Gradients:
@@ -102,7 +102,7 @@ class QuickStepper:
 
 
 class PlainStepper:
-    """Autograd over the reference pass: any device, and the relational loss."""
+    """Autograd over the reference pass: any device; relational loss over all pairs of a batch."""
 
     def __init__(self, config: Config, params: Parameters, dense: FlatAdam) -> None:
         self.config, self.params, self.dense = config, params, dense

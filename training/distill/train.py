@@ -93,7 +93,7 @@ class Run:
             self._restore(origin)
             self.texts = self.tokens = 0
             self.spent = self.loss = 0.0
-        quick = device == "cpu" and library() is not None and not config.relation
+        quick = device == "cpu" and library() is not None
         self.stepper: Stepper = (
             QuickStepper(config, self.params, self.dense, pool, workers)
             if quick
