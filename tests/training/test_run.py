@@ -29,6 +29,7 @@ check_every_texts = 3_200
 keep_every_texts = 1_000_000
 checkpoint_minutes = {minutes}
 average_texts = 3_200
+settle_texts = 12_800
 
 [shape]
 d_model = 128
@@ -75,13 +76,18 @@ def test_a_killed_run_ends_at_the_same_loss(cache: Path) -> None:
     checkpoint = cache / "runs" / "broken" / "checkpoint.pt"
     process = subprocess.Popen(command, cwd=ROOT, env=environment(cache), stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
+
+    def begun() -> bool:
+        """There is a checkpoint in which some weights stay as they are."""
+        return checkpoint.exists() and bool(load_checkpoint(checkpoint)["stays"].any())
+
+    while not begun() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert checkpoint.exists()
-    stopped = load_checkpoint(checkpoint)["texts"]
-    assert 0 < stopped < 12_800, "killed in the middle"
+    stopped = load_checkpoint(checkpoint)
+    assert 0 < stopped["texts"] < 12_800, "killed in the middle"
     run_module(cache, *command[2:])
     ends = [rows(cache, name)[-1] for name in ("whole", "broken")]
     same = ("texts", "loss", "held_out_spearman", "held_out_cosine", "tokens")
@@ -90,6 +96,8 @@ def test_a_killed_run_ends_at_the_same_loss(cache: Path) -> None:
     states = [
         load_checkpoint(cache / "runs" / name / "checkpoint.pt") for name in ("whole", "broken")
     ]
+    assert states[1]["stays"].sum() > stopped["stays"].sum()
+    assert states[0]["stays"].equal(states[1]["stays"])
     for mean in (False, True):
         for name, value in parameters(states[0], mean).items():
             assert value.equal(parameters(states[1], mean)[name]), (name, mean)
@@ -99,11 +107,18 @@ def test_the_mean_of_the_weights_is_kept_and_begins_another_run(cache: Path) -> 
     """A run at full rate: its mean agrees better with the teacher; settled codes stay."""
     config = write_config(cache, "steady")
     steady = ["--workers", "1", "--set", "decay_texts=0", "--set", "hold_texts=12_800"]
+    steady += ["--set", "settle_texts=0"]
     run_module(cache, "training.distill.train", str(config), *steady)
     last = rows(cache, "steady")[-1]
     assert float(last["mean_held_out_cosine"]) > float(last["held_out_cosine"])
     origin = load_checkpoint(cache / "runs" / "steady" / "checkpoint.pt")
-    changes = ('start="run:steady"', "start_mean=true", "settled=true", "hold_texts=1_280")
+    changes = (
+        "settle_texts=0",
+        'start="run:steady"',
+        "start_mean=true",
+        "settled=true",
+        "hold_texts=1_280",
+    )
     words = [word for change in changes for word in ("--set", change)]
     config = write_config(cache, "settled")
     run_module(cache, "training.distill.train", str(config), "--workers", "1", *words)

@@ -17,7 +17,7 @@ from training.distill.data import Batch, Chunk
 from training.distill.export import tensors
 from training.distill.fast import prepare
 from training.distill.measure import spearman, vectors
-from training.distill.optimiser import FlatAdam, RowAdam, orthogonal
+from training.distill.optimiser import TABLE, Average, FlatAdam, RowAdam, Settling, orthogonal
 from training.distill.rows import library
 from training.distill.step import PlainStepper, QuickStepper
 from training.distill.student import Parameters, Shape
@@ -145,6 +145,48 @@ def test_lazy_adam_moves_only_its_rows() -> None:
     assert torch.equal(table[still], before[still])
     # A constant gradient moves Adam by the rate a step, whatever its size.
     assert torch.allclose(before[rows] - table[rows], 0.3 * gradient.sign(), atol=1e-4)
+
+
+def test_weights_settle_from_their_threshold_on() -> None:
+    generator = torch.Generator().manual_seed(3)
+    params = {TABLE: torch.zeros(2, 4), "w": torch.randn(40, 25, generator=generator)}
+    params["bias"] = torch.ones(7)
+    dense = FlatAdam(params, {"w": 0.1, "bias": 0.1}, 1.0)
+    average = Average(dense, params[TABLE], 1000, 10)
+    average.values[: 40 * 25] *= -1  # the mean is on the other side
+    mean = average.values[: 40 * 25].view(40, 25).clone()
+    settling = Settling(dense, average, ["w"])
+    before = params["w"].clone()
+    scale = before.abs().median()
+    settling.update(0.3)
+    stays = settling.stays[: 40 * 25].view(40, 25).clone()
+    assert stays.sum() == 300 and not settling.stays[40 * 25 :].any()
+    distance = (mean.abs() / scale - 0.5).abs()
+    assert distance[stays].max() <= distance[~stays].min()
+    assert torch.equal(params["w"][~stays], before[~stays])
+    codes, after = student.weight_codes(params["w"])
+    assert torch.equal(codes[stays], (mean / scale).round().clamp(-1, 1)[stays])
+    assert float(1 / after) == pytest.approx(float(scale), rel=0.02)
+    held = params["w"][stays].clone()
+    for _ in range(5):
+        gradient, views = dense.gradients()
+        views["w"].fill_(1.0)
+        dense.step(gradient, 1.0)
+    assert torch.equal(params["w"][stays], held)
+    assert (params["w"][~stays] < before[~stays]).all()
+    settling.update(1.0)
+    assert settling.stays[: 40 * 25].all() and torch.equal(params["w"][stays], held)
+    other = FlatAdam(params, {"w": 0.1, "bias": 0.1}, 1.0)
+    Settling(other, average, ["w"]).restore(settling.stays)
+    assert other.rates.tolist() == pytest.approx([0.0] * 1000 + [0.1] * 7)
+
+
+def test_the_share_that_stays_grows_to_all() -> None:
+    config = Config("t", hold_texts=100, decay_texts=1_000, settle_texts=500)
+    assert [config.settled_share(t) for t in (0, 600)] == [0.0, 0.0]
+    assert config.settled_share(825) == pytest.approx(0.5)
+    assert [config.settled_share(t) for t in (1_050, 1_100)] == [1.0, 1.0]
+    assert Config("t").settled_share(10**9) == 0.0
 
 
 @pytest.mark.parametrize("size", [(64, 64), (32, 128), (128, 32)])

@@ -35,6 +35,7 @@ class Config:
     with decay_texts 0 it stays until hold_texts. muon: matrices move by orthogonalised momentum.
     average_texts: a running mean of the weights over about so many texts is kept and scored, too.
     start_mean: begin with the mean that the start kept. settled: the three-valued weights stay.
+    settle_texts: over the last so many texts they come to stay, nearest their threshold first.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Config:
     relation: float = 0.0
     average_texts: int = 0
     settled: bool = False
+    settle_texts: int = 0
     most_chunks: int = 1_000_000
     seed: int = 0
     checkpoint_minutes: float = 4.0
@@ -75,6 +77,14 @@ class Config:
             return 1.0
         left = max(0.0, 1 - (texts - self.hold_texts) / self.decay_texts)
         return left if self.decay_shape == "linear" else 1 - (1 - left) ** 0.5
+
+    def settled_share(self, texts: int) -> float:
+        """The share of the three-valued weights that stay after `texts` texts; all for the last
+        tenth of settle_texts."""
+        if not self.settle_texts:
+            return 0.0
+        gone = (texts - self.total_texts) / self.settle_texts + 1
+        return min(1.0, max(0.0, gone / 0.9))
 
 
 def _made(kind: type[Any], values: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -161,6 +162,43 @@ class RowAdam:
         self.first.copy_(state["first"])
         self.second.copy_(state["second"])
         self.count.copy_(state["count"])
+
+
+class Settling:
+    """Three-valued weights that stay, more and more of them, on the side where their mean is.
+
+    Those nearest their threshold come first: they go to and fro most, and what they do to the
+    others is noise (Nagel et al. 2022).
+    """
+
+    EVERY = 16  # steps
+
+    def __init__(self, dense: FlatAdam, average: Average, names: Sequence[str]) -> None:
+        self.dense, self.average, self.names = dense, average, names
+        self.stays = torch.zeros(len(dense.values), dtype=torch.bool)
+
+    def update(self, share: float) -> None:
+        """Have `share` of each matrix stay."""
+        for name in self.names:
+            at, shape = self.dense.places[name]
+            part = slice(at, at + shape.numel())
+            values, stays = self.dense.values[part], self.stays[part]
+            more = round(share * len(values)) - int(stays.sum())
+            if more <= 0:
+                continue
+            mean = self.average.values[part]
+            scale = values.abs().median()
+            distance = (mean.abs() / scale - 0.5).abs().masked_fill_(stays, torch.inf)
+            chosen = distance.topk(more, largest=False).indices
+            # In the middle of its range, where a change of the scale does not reach it.
+            values[chosen] = (mean[chosen] / scale).round_().clamp_(-1, 1) * scale
+            stays[chosen] = True
+        self.dense.rates.masked_fill_(self.stays, 0.0)
+
+    def restore(self, stays: Tensor) -> None:
+        """Continue with the weights that stayed at a checkpoint."""
+        self.stays.copy_(stays)
+        self.dense.rates.masked_fill_(self.stays, 0.0)
 
 
 class Average:

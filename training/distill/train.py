@@ -22,7 +22,7 @@ from training.distill.checkpoint import load_checkpoint, parameters, run_folder,
 from training.distill.config import Config, plain, read_config
 from training.distill.data import Sampler, token_counts
 from training.distill.measure import Unseen
-from training.distill.optimiser import TABLE, Average, FlatAdam, RowAdam
+from training.distill.optimiser import TABLE, Average, FlatAdam, RowAdam, Settling
 from training.distill.paths import cache_dir, note_pid, write_atomically
 from training.distill.record import before, history
 from training.distill.rows import library
@@ -82,6 +82,13 @@ class Run:
             if config.average_texts
             else None
         )
+        if config.settle_texts and not self.average:
+            raise SystemExit("settle_texts needs average_texts: weights settle where their mean is")
+        self.settling = (
+            Settling(self.dense, self.average, matrix_names(config.shape))
+            if config.settle_texts and self.average
+            else None
+        )
         self.data = Sampler(corpus, seed=config.seed, most_chunks=config.most_chunks)
         self.texts = self.tokens = 0
         self.spent = self.loss = 0.0
@@ -89,6 +96,8 @@ class Run:
         self.history = history(resumed) if resumed else before(origin)
         if resumed:
             self._restore(resumed)
+            if self.settling:
+                self.settling.restore(resumed["stays"])
         elif origin and config.keep_state:
             self._restore(origin)
             self.texts = self.tokens = 0
@@ -124,7 +133,9 @@ class Run:
             "random": torch.get_rng_state(),
             "config": plain(self.config),
             "history": self.history,
-        } | ({"average": self.average.state()} if self.average else {})
+            **({"average": self.average.state()} if self.average else {}),
+            **({"stays": self.settling.stays} if self.settling else {}),
+        }
 
     def step(self) -> None:
         """One batch; `loss` is the running mean of the batches' losses."""
@@ -137,6 +148,8 @@ class Run:
             self.rows.step(rows, row_gradient, self.config.rates.table * factor)
             if self.average:
                 self.average.update(self.dense.steps)
+            if self.settling and self.dense.steps % Settling.EVERY == 0:
+                self.settling.update(self.config.settled_share(self.texts))
         self.texts += len(batch.lengths)
         self.tokens += len(batch.ids)
         self.spent += time.process_time() - began
