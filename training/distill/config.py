@@ -35,6 +35,7 @@ class Config:
     with decay_texts 0 it stays until hold_texts. muon: matrices move by orthogonalised momentum.
     average_texts: a running mean of the weights over about so many texts is kept and scored, too.
     start_mean: begin with the mean that the start kept. settled: the three-valued weights stay.
+    first_chunk, most_chunks: which of a plan's chunks are learned from; later ones are made texts.
     settle_texts: over the last so many texts they come to stay, nearest their threshold first.
     """
 
@@ -59,6 +60,7 @@ class Config:
     settled: bool = False
     settle_texts: int = 0
     most_chunks: int = 1_000_000
+    first_chunk: int = 0
     seed: int = 0
     checkpoint_minutes: float = 4.0
     keep_every_texts: int = 2_000_000

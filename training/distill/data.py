@@ -68,6 +68,7 @@ class Sampler:
     pool_chunks: int = 8
     seed: int = 0
     most_chunks: int = 1_000_000
+    first_chunk: int = 0
     seen: dict[str, int] = field(default_factory=dict)
     pools: int = 0
     names: list[str] = field(default_factory=list)
@@ -87,11 +88,17 @@ class Sampler:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue where `state` was taken."""
+        """Continue where `state` was taken; in a new pool if the one there has chunks that this
+        sampler leaves out."""
         self.seen, self.pools = dict(state["seen"]), state["pools"]
         self.names, self.at = list(state["names"]), state["at"]
-        if self.names:
+        if self.names and set(self.names) <= set(self._found()):
             self._load()
+
+    def _found(self) -> list[str]:
+        names = sorted(path.name for path in self.folder.glob("chunk_*.npz"))
+        first = f"chunk_{self.first_chunk:04d}"
+        return [name for name in names if name >= first][: self.most_chunks]
 
     def _load(self) -> None:
         self._pool = joined([Chunk.read(self.folder / name) for name in self.names])
@@ -99,7 +106,7 @@ class Sampler:
         self._order = rng.permutation(len(self._pool.lengths))
 
     def _refill(self) -> None:
-        found = sorted(path.name for path in self.folder.glob("chunk_*.npz"))[: self.most_chunks]
+        found = self._found()
         if not found:
             raise SystemExit(f"no encoded chunks in {self.folder}")
         known = [self.seen[name] for name in found if name in self.seen]

@@ -89,7 +89,12 @@ class Run:
             if config.settle_texts and self.average
             else None
         )
-        self.data = Sampler(corpus, seed=config.seed, most_chunks=config.most_chunks)
+        self.data = Sampler(
+            corpus,
+            seed=config.seed,
+            most_chunks=config.most_chunks,
+            first_chunk=config.first_chunk,
+        )
         self.texts = self.tokens = 0
         self.spent = self.loss = 0.0
         self.unseen = Unseen.read(corpus)
