@@ -167,13 +167,19 @@ class Lane {
     }
   }
 
-  /** @param {{id: number, value?: any, error?: any}} answer */
+  /**
+   * One that comes late, to a call that was drained, changes nothing: the thread is being ended, and
+   * Node waits for that only while it is held.
+   *
+   * @param {{id: number, value?: any, error?: any}} answer
+   */
   take({ id, value, error }) {
     const call = this.#calls.get(id);
+    if (call === undefined) return;
     this.#calls.delete(id);
     if (this.load === 0) this.thread?.hold(false);
-    if (error) call?.reject(unpack(error));
-    else call?.resolve(value);
+    if (error) call.reject(unpack(error));
+    else call.resolve(value);
     this.#onFree();
   }
 

@@ -291,6 +291,16 @@ test("dispose ends the threads; calls under way are rejected", async () => {
   assert.deepEqual(threads.map(({ ended }) => ended), [1]);
 });
 
+test("an answer that comes after dispose() does not let go of a thread whose end is awaited", async () => {
+  const { threads, load, options } = await startFake();
+  const engine = await load(options);
+  const call = assert.rejects(engine.embed("a"), code("DISPOSED"));
+  const ended = engine.dispose();
+  threads[0].reply();
+  assert.equal(threads[0].held.at(-1), true);
+  await Promise.all([call, ended]);
+});
+
 test("a load that is aborted or fails ends its threads; the next one works", async () => {
   const { server, threads, load, options } = await startFake();
   const controller = new AbortController();
