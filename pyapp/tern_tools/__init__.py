@@ -18,7 +18,7 @@ if find_spec("tern_engine") is None:
         "tern-tools needs a build of the engine: pip install 'tern-engine-emb-int4[native]'"
     )
 
-from .classify import LabelScore, classify
+from .classify import Classifier, LabelScore, classify
 from .documents import Document
 from .pool import EnginePool
 from .search import SearchIndex
@@ -29,6 +29,7 @@ from .similarity import similarity
 
 __all__ = [
     "Changes",
+    "Classifier",
     "Document",
     "EnginePool",
     "LabelScore",

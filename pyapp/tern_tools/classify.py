@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._check import check, check_string
-from .similarity import similarity
+from .similarity import as_vector, cosines
 
 
 class LabelScore(NamedTuple):
@@ -19,7 +20,7 @@ class LabelScore(NamedTuple):
 
 
 class BatchEmbedder(Protocol):
-    """What classify needs of an engine."""
+    """What classification needs of an engine."""
 
     def embed_batch(self, texts: Sequence[str]) -> Any: ...
 
@@ -38,26 +39,58 @@ def classify(
     the score is the cosine to the sum of the examples' embeddings. Equal scores keep the labels'
     order; labels that score less than `threshold` are left out. The same as web/classify.js.
 
-    Raises InvalidInputError for a text, a label or an example that is no str, a label without
-    examples, a threshold that is no number.
+    It embeds the labels at each call: for several texts make one Classifier. Raises
+    InvalidInputError for a text, a label or an example that is no str, a label without examples,
+    a threshold that is no number.
     """
-    check_string(text, "text")
-    check(
-        isinstance(threshold, (int, float)) and threshold == threshold,
-        f"threshold must be a number, found {threshold!r}",
-    )
-    classes = _examples(labels)
-    vectors = engine.embed_batch([text, *(each for _, found in classes for each in found)])
-    scores = []
-    first = 1
-    for label, examples in classes:
-        total = np.zeros(len(vectors[0]))
-        for vector in vectors[first : first + len(examples)]:
-            total += np.asarray(vector)
-        first += len(examples)
-        scores.append(LabelScore(label, similarity(vectors[0], total)))
-    scores.sort(key=lambda found: -found.score)
-    return [found for found in scores if found.score >= threshold]
+    return Classifier(engine, labels).classify(text, threshold=threshold)
+
+
+class Classifier:
+    """classify() for any number of texts, with the same scores: the labels are embedded once."""
+
+    def __init__(
+        self, engine: BatchEmbedder, labels: Sequence[str] | Mapping[str, Sequence[str]]
+    ) -> None:
+        """Raises InvalidInputError as classify() does."""
+        classes = _examples(labels)
+        self._engine = engine
+        self._labels = [label for label, _ in classes]
+        self._totals = _totals(engine, [examples for _, examples in classes])
+
+    def classify(self, text: str, *, threshold: float = float("-inf")) -> list[LabelScore]:
+        """The labels of one text, best first. Raises InvalidInputError as classify() does."""
+        check_string(text, "text")
+        return self.classify_batch([text], threshold=threshold)[0]
+
+    def classify_batch(
+        self, texts: Sequence[str], *, threshold: float = float("-inf")
+    ) -> list[list[LabelScore]]:
+        """The labels of each text, best first. Raises InvalidInputError as classify() does."""
+        check(
+            isinstance(threshold, (int, float)) and threshold == threshold,
+            f"threshold must be a number, found {threshold!r}",
+        )
+        vectors = self._engine.embed_batch(texts)
+        return [self._ranked(as_vector(vector, "an embedding"), threshold) for vector in vectors]
+
+    def _ranked(self, vector: NDArray[np.float64], threshold: float) -> list[LabelScore]:
+        if not self._labels:
+            return []
+        scores = cosines(vector, self._totals).tolist()
+        found = [LabelScore(*each) for each in zip(self._labels, scores, strict=True)]
+        found.sort(key=lambda hit: -hit.score)
+        return [hit for hit in found if hit.score >= threshold]
+
+
+def _totals(engine: BatchEmbedder, groups: list[list[str]]) -> NDArray[np.float64]:
+    """The sum of each group's embeddings, from the first to the last: float64 [n, dim]."""
+    vectors = iter(engine.embed_batch([text for group in groups for text in group]))
+    totals = []
+    for group in groups:
+        first, *others = (as_vector(next(vectors), "an embedding") for _ in group)
+        totals.append(sum(others, first))
+    return np.array(totals)
 
 
 def _examples(labels: Any) -> list[tuple[str, list[str]]]:

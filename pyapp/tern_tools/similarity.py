@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -24,17 +23,26 @@ def similarity(a: Any, b: Any) -> float:
         raise DimensionError(
             f"the first vector has {len(x)} elements, the second {len(y)}; they must be equal"
         )
+    return float(cosines(x, y[None])[0])
+
+
+def cosines(x: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """similarity() of float64 [d] and each row of float64 [n, d], with the same bits: float64 [n].
+
+    Raises InvalidInputError for an element that is not finite.
+    """
     check(
-        np.isfinite(x).all() and np.isfinite(y).all(),
+        np.isfinite(x).all() and np.isfinite(rows).all(),
         "a vector holds an element that is not a finite number",
     )
-    # Dividing by the largest element first keeps the squares of any finite numbers in range.
-    largest_x, largest_y = (float(np.abs(v).max(initial=0.0)) for v in (x, y))
-    if largest_x == 0 or largest_y == 0:
-        return 0.0
-    x, y = x / largest_x, y / largest_y
-    cosine = ordered_sum(x * y) / math.sqrt(ordered_sum(x * x) * ordered_sum(y * y))
-    return max(-1.0, min(1.0, cosine))
+    if len(x) == 0:
+        return np.zeros(len(rows))
+    x, rows = _scaled(x), _scaled(rows)
+    # Zero only where a vector is: otherwise its largest element is 1 now.
+    norms = np.sqrt(_ordered_sum(x * x) * _ordered_sum(rows * rows))
+    found = np.divide(_ordered_sum(x * rows), norms, out=np.zeros(len(rows)), where=norms > 0)
+    bounded: NDArray[np.float64] = np.clip(found, -1.0, 1.0)
+    return bounded
 
 
 def as_vector(value: Any, name: str) -> NDArray[np.float64]:
@@ -49,9 +57,17 @@ def as_vector(value: Any, name: str) -> NDArray[np.float64]:
     return found.astype(np.float64)
 
 
-def ordered_sum(terms: NDArray[np.float64]) -> float:
-    """The sum of float64 [n], n > 0, from the first term to the last, as a loop would make it.
+def _scaled(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Vectors [..., d] divided by their largest element, which keeps squares in range."""
+    largest = np.abs(vectors).max(axis=-1, keepdims=True)
+    scaled: NDArray[np.float64] = vectors / np.where(largest == 0, 1.0, largest)
+    return scaled
+
+
+def _ordered_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums of float64 [..., d], d > 0, from the first term to the last, as a loop makes them.
 
     numpy's own sum adds in pairs of pairs, which gives other bits.
     """
-    return float(np.add.accumulate(terms)[-1])
+    sums: NDArray[np.float64] = np.add.accumulate(terms, axis=-1)[..., -1]
+    return sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tern_engine
-from tern_tools import SearchIndex
+from tern_tools import SearchIndex, classify
 from tern_tools.cli import tern_engine as tern_engine_command
 from tern_tools.cli.index_commands import KEPT_INDEX
 
@@ -190,6 +191,30 @@ def test_small_commands(cli: Any) -> None:
     assert code == 0 and [line.split("\t")[0] for line in out.splitlines()] == ["bank", "garden"]
     assert json.loads(cli("info", "--json")[1])["fingerprint"] == ENGINE.fingerprint
     assert cli("--version")[0] == 0
+
+
+def test_classify_embeds_every_text_and_example_once(
+    folder: Path, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"train {i}" for i in range(150)]
+    examples = {"billing": ["my invoice", "a charge"], "travel": ["a train"]}
+    expected = [classify(ENGINE, text, examples) for text in texts]
+    Path("two.json").write_text(json.dumps(examples))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(texts).encode())))
+    embedded: list[str] = []
+    embed_batch = tern_engine.Engine.embed_batch
+
+    def seen(self: tern_engine.Engine, given: list[str]) -> Any:
+        embedded.extend(given)
+        return embed_batch(self, given)
+
+    monkeypatch.setattr(tern_engine.Engine, "embed_batch", seen)
+    code, out, _ = cli("classify", "--examples", "two.json", "--json")
+    assert code == 0 and embedded == ["my invoice", "a charge", "a train", *texts]
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [each["text"] for each in found] == texts
+    labels = [[(hit["label"], hit["score"]) for hit in each["labels"]] for each in found]
+    assert labels == expected
 
 
 @pytest.mark.parametrize("name", [*tern_engine_command.commands, ""])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import tern_engine
 import tern_tools
-from tern_tools import EnginePool, SearchIndex, SentenceModel
+from tern_tools import Classifier, EnginePool, SearchIndex, SentenceModel
 from tern_tools.sklearn import TextEmbedder
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +47,7 @@ def public(of: type) -> set[str]:
         public(SearchIndex),
         public(SentenceModel) - {"similarity_fn_name"},
         public(TextEmbedder),
+        public(Classifier),
         {*inspect.signature(tern_engine.Engine.encode).parameters} - {"self"},
         {*inspect.signature(TextEmbedder).parameters},
     ],
@@ -60,8 +61,8 @@ def test_every_public_name_stands_there(names: set[str]) -> None:
 
 def test_public_names() -> None:
     assert tern_tools.__all__ == [
-        "Changes", "Document", "EnginePool", "LabelScore", "Passage", "Result", "SearchIndex",
-        "SentenceModel", "classify", "similarity", "split_sentences",
+        "Changes", "Classifier", "Document", "EnginePool", "LabelScore", "Passage", "Result",
+        "SearchIndex", "SentenceModel", "classify", "similarity", "split_sentences",
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tern_engine.errors import DimensionError, InvalidInputError
-from tern_tools import classify, similarity
+from tern_tools import Classifier, classify, similarity
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,8 +21,10 @@ GOLDEN = json.loads((ROOT / "tests" / "golden" / "similarity.json").read_text("u
 class TableEngine:
     def __init__(self, vectors: dict[str, list[float]]) -> None:
         self.vectors = vectors
+        self.embedded: list[str] = []
 
     def embed_batch(self, texts: Any) -> np.ndarray:
+        self.embedded += texts
         return np.array([self.vectors[text] for text in texts], np.float32)
 
 
@@ -36,6 +38,21 @@ def test_bits_are_those_of_javascript() -> None:
         threshold = case.get("threshold", -math.inf)
         found = classify(engine, "text", case["labels"], threshold=threshold)
         assert [list(hit) for hit in found] == case["ranking"]
+
+
+def test_a_classifier_embeds_its_labels_once() -> None:
+    """And gives the scores of classify(), to the last bit."""
+    names = [name for name in GOLDEN["vectors"] if name != "text"]
+    for labels in ({"x": names[:2], "y": names[2:], "z": names}, names, []):
+        engine = TableEngine(GOLDEN["vectors"])
+        classifier = Classifier(engine, labels)
+        engine.embedded.clear()
+        found = classifier.classify_batch(["text", *names])
+        assert [classifier.classify("text")] == found[:1]
+        assert engine.embedded == ["text", *names, "text"]
+        assert found == [classify(engine, text, labels) for text in ("text", *names)]
+    assert len(found) > 3
+    assert classifier.classify_batch([]) == []
 
 
 def test_similarity_refuses() -> None:
@@ -63,3 +80,5 @@ def test_classify_threshold_and_refusals() -> None:
     for text, labels, threshold in bad:
         with pytest.raises(InvalidInputError):
             classify(engine, text, labels, threshold=threshold)
+    with pytest.raises(InvalidInputError):
+        Classifier(engine, ["a"]).classify_batch(["t"], threshold=math.nan)

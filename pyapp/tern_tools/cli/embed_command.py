@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from tern_engine import Engine
 from ..pool import EnginePool
 from ..search_types import BatchEngine
 from . import options
-from .inputs import Record, form_of, member, name_of, read_records
+from .inputs import Record, batches, form_of, member, name_of, read_records
 from .outputs import JsonLines, NumpyArray, Progress, note, open_output
 
 _OUTPUTS = ("jsonl", "npy", "parquet")
@@ -120,15 +120,9 @@ def _write(
 ) -> Iterator[int]:
     """Embed records in batches and write them; gives how many are done."""
     done = 0
-    for batch in _batches(records, size):
+    for batch in batches(records, size):
         texts = [member(record, column) for record in batch]
         writer.write([members for _, members in batch], engine.embed_batch(texts))
         done += len(batch)
         yield done
     writer.finish()
-
-
-def _batches(records: Iterable[Record], size: int) -> Iterator[Sequence[Record]]:
-    rest = iter(records)
-    while batch := list(islice(rest, size)):
-        yield batch

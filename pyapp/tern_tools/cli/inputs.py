@@ -6,11 +6,12 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from tern_engine.errors import InvalidInputError
 
@@ -26,6 +27,7 @@ MAX_LINE = 64 << 20
 # Larger files in a folder are passed over.
 MAX_FILE = 16 << 20
 
+Item = TypeVar("Item")
 Record = tuple[str, dict[str, Any]]  # where it stands, for messages; its members
 
 
@@ -79,6 +81,13 @@ def member(record: Record, column: str) -> str:
         found = json.dumps(value)[:40]
         raise InvalidInputError(f"{place}: {column} is {found}, expected a string")
     return value
+
+
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """The items in lists of `size`, the last of what is left."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def read_folder(folder: Path, patterns: Sequence[str]) -> tuple[list[dict[str, Any]], int]:

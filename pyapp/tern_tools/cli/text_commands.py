@@ -14,8 +14,11 @@ from tern_engine.errors import InvalidInputError
 import tern_tools
 
 from . import options
-from .inputs import read_records
+from .inputs import batches, read_records
 from .outputs import print_json
+
+# Texts that are classified at a time.
+_BATCH_SIZE = 64
 
 
 @click.command()
@@ -70,12 +73,14 @@ def classify(
         raise click.UsageError("expected either --label or --examples")
     known = list(labels) if examples is None else _read_examples(examples)
     engine = options.load_engine(model)
-    for text in texts or _stdin_lines():
-        hits = tern_tools.classify(engine, text, known, threshold=threshold)
-        if as_json:
-            print_json({"text": text, "labels": [hit._asdict() for hit in hits]})
-        else:
-            print(f"{hits[0].label}\t{hits[0].score:.4f}" if hits else "")
+    classifier = tern_tools.Classifier(engine, known)
+    for batch in batches(texts or _stdin_lines(), _BATCH_SIZE):
+        found = classifier.classify_batch(batch, threshold=threshold)
+        for text, hits in zip(batch, found, strict=True):
+            if as_json:
+                print_json({"text": text, "labels": [hit._asdict() for hit in hits]})
+            else:
+                print(f"{hits[0].label}\t{hits[0].score:.4f}" if hits else "")
 
 
 @click.command()
