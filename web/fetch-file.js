@@ -3,7 +3,7 @@
  * the server's will to go on. Whatever is wrong becomes a TernError with a LOAD_ code.
  */
 import { TernError, abortError } from "./errors.js";
-import { nodeModule } from "./host.js";
+import { LONGEST_TIMER_MS, nodeModule } from "./host.js";
 import { Received } from "./received.js";
 import { sha256 } from "./sha256.js";
 
@@ -36,7 +36,6 @@ import { sha256 } from "./sha256.js";
  * @property {typeof globalThis.fetch} [fetch]
  */
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1; // a longer one fires at once
 const HTML_TYPES = /^(text\/html|application\/xhtml\+xml)\b/i;
 const HTML_START = /^\s*(<!doctype html|<html|<head|<\?xml)/i;
 

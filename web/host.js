@@ -1,6 +1,9 @@
 /** Questions to the host: which one it is, and whether its WebAssembly will do. */
 import { TernError } from "./errors.js";
 
+/** What setTimeout can be asked for: a longer one fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
 // (module (func (result v128) i32.const 0 i8x16.splat))

@@ -1,6 +1,6 @@
 /** Imports a script that was fetched and checked as bytes. */
 import { TernError } from "./errors.js";
-import { isNode, nodeModule } from "./host.js";
+import { LONGEST_TIMER_MS, isNode, nodeModule } from "./host.js";
 
 // How often each script failed to import: a module that failed once stays failed under its URL.
 const failures = new Map();
@@ -70,7 +70,7 @@ async function inTime({ name, url, patienceMs = 60_000 }, importing) {
   let timer;
   const late = new Promise((_, reject) => {
     const fail = () => reject(new TernError("LOAD_TIMEOUT", `${name} (${url}) was not imported within ${patienceMs} ms`));
-    timer = setTimeout(fail, patienceMs);
+    timer = setTimeout(fail, Math.min(patienceMs, LONGEST_TIMER_MS));
   });
   try {
     return await Promise.race([importing, /** @type {Promise<never>} */ (late)]);
