@@ -11,11 +11,11 @@ export function bearerKey(request) {
 
 /**
  * @param {Request} request
- * @param {readonly string[]} keys none = open to all
+ * @param {readonly string[] | null} keys null = open to all
  * @throws {HttpError} invalid_api_key
  */
 export async function checkKey(request, keys) {
-  if (keys.length === 0) return;
+  if (keys === null) return;
   const given = bearerKey(request);
   if (given === undefined) {
     throw new HttpError("invalid_api_key", "Send the key as: Authorization: Bearer KEY", {

@@ -34,12 +34,12 @@ export function openapi(build, settings) {
         "A text of more tokens than the model reads is cut; x-truncated counts those that were. " +
         "A lone surrogate in a text stands for itself: it is a character that the model does not know.",
     },
-    ...(settings.apiKeys.length > 0 ? { security: [{ key: [] }] } : {}),
+    ...(settings.apiKeys !== null ? { security: [{ key: [] }] } : {}),
     paths: paths(build, settings),
     components: {
       schemas: schemas(build),
       headers: headers(),
-      ...(settings.apiKeys.length > 0
+      ...(settings.apiKeys !== null
         ? { securitySchemes: { key: { type: "http", scheme: "bearer" } } }
         : {}),
     },
@@ -58,7 +58,7 @@ function paths(build, settings) {
       responses: {
         200: { description: "The answer", content: json(response), headers: answerHeaders() },
         ...failures(400, 408, 413, 415, 429, 503),
-        ...(settings.apiKeys.length > 0 ? failures(401) : {}),
+        ...(settings.apiKeys !== null ? failures(401) : {}),
       },
     },
   });
@@ -68,7 +68,7 @@ function paths(build, settings) {
       responses: {
         200: { description: "The answer", content: response },
         ...failures(...statuses),
-        ...(settings.apiKeys.length > 0 && statuses.length > 0 ? failures(401) : {}),
+        ...(settings.apiKeys !== null && statuses.length > 0 ? failures(401) : {}),
       },
     },
   });

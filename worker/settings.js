@@ -4,7 +4,7 @@
 
 /**
  * @typedef {object} Settings
- * @property {readonly string[]} apiKeys a request must bear one of them; none = open to all
+ * @property {readonly string[] | null} apiKeys a request must bear one of them; null = open to all
  * @property {readonly string[]} corsOrigins origins whose pages may read answers; "*" = any
  * @property {number} maxBodyBytes
  * @property {number} maxInputs texts in one request
@@ -35,7 +35,7 @@ export function readSettings(env, modelName) {
     limit(env[name], name, value),
   );
   const settings = {
-    apiKeys: list(env.API_KEY),
+    apiKeys: keys(env.API_KEY),
     corsOrigins: list(env.CORS_ORIGINS ?? "*"),
     maxBodyBytes,
     maxInputs,
@@ -60,6 +60,18 @@ function limit(value, name, otherwise) {
   if (Number.isSafeInteger(number) && number > 0) return number;
   console.warn(JSON.stringify({ event: "setting_ignored", name, used: otherwise }));
   return otherwise;
+}
+
+/**
+ * Whoever set the secret meant to close the endpoint: a blank one lets nobody in.
+ *
+ * @param {unknown} value
+ */
+function keys(value) {
+  if (value === undefined || value === null) return null;
+  const found = list(value);
+  if (found.length === 0) console.error(JSON.stringify({ event: "setting_blank", name: "API_KEY" }));
+  return found;
 }
 
 /** @param {unknown} value items separated by commas */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import openai
 import pytest
@@ -57,6 +58,20 @@ def test_each_key_opens(closed: Server) -> None:
         for scheme in ("Bearer", "bearer"):
             headers = {"authorization": f"{scheme} {key}"}
             assert get(closed, "/v1/models", headers).status == 200
+
+
+def test_a_blank_key_opens_nothing(tmp_path: Path) -> None:
+    with workerd(tmp_path, {"API_KEY": " , "}) as blank:
+        for headers in ({}, BEARER, {"authorization": "Bearer ,"}):
+            reply = post(blank, "/v1/embeddings", {"model": MODEL, "input": "a"}, headers)
+            assert (reply.status, reply.error()["code"]) == (401, "invalid_api_key")
+        assert get(blank, "/health").json() == {"status": "ok", "engine": "cold"}
+        description = get(blank, "/openapi.json").json()
+        assert description["security"] == [{"key": []}]
+        assert all("401" in item["post"]["responses"] for item in description["paths"].values()
+                   if "post" in item)  # fmt: skip
+        told = [entry for entry in blank.log_entries() if entry["event"] != "request"]
+        assert told == [{"event": "setting_blank", "name": "API_KEY"}]
 
 
 def test_the_sdk_sends_its_key(closed: Server) -> None:

@@ -22,7 +22,7 @@ test("settings: defaults, lists, and limits that make no sense", () => {
   console.warn = (line) => warnings.push(JSON.parse(line));
   const plain = readSettings({}, "model");
   assert.deepEqual(plain, {
-    apiKeys: [],
+    apiKeys: null,
     corsOrigins: ["*"],
     maxBodyBytes: 2 * 1024 * 1024,
     maxInputs: 2048,
@@ -40,9 +40,23 @@ test("settings: defaults, lists, and limits that make no sense", () => {
   assert.deepEqual(warnings.map(({ name }) => name), ["MAX_INPUTS", "MAX_TOKENS"]);
 });
 
+test("a blank key is no key at all, and told of once", (context) => {
+  const logged = [];
+  context.mock.method(console, "error", (line) => logged.push(JSON.parse(line)));
+  for (const API_KEY of ["", " ", " , "]) {
+    const env = { API_KEY };
+    assert.deepEqual(readSettings(env, "model").apiKeys, []);
+    assert.deepEqual(readSettings(env, "model").apiKeys, []);
+    assert.deepEqual(logged.splice(0), [{ event: "setting_blank", name: "API_KEY" }]);
+  }
+});
+
 test("keys are compared whole", async () => {
   const bearing = (key) => new Request("http://x/", { headers: { authorization: `Bearer ${key}` } });
-  await checkKey(new Request("http://x/"), []);
+  await checkKey(new Request("http://x/"), null);
+  for (const request of [new Request("http://x/"), bearing("abc"), bearing("")]) {
+    await assert.rejects(checkKey(request, []), { code: "invalid_api_key", status: 401 });
+  }
   await checkKey(bearing("abc"), ["x", "abc"]);
   for (const wrong of ["ab", "abcd", "ABC", "abd"]) {
     await assert.rejects(checkKey(bearing(wrong), ["x", "abc"]), { code: "invalid_api_key" });
