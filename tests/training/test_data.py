@@ -55,3 +55,29 @@ def test_a_pool_with_chunks_that_are_left_out_is_not_gone_on_with(folder: Path) 
     later = Sampler(folder, pool_chunks=2, first_chunk=1)
     later.restore(first.state())
     assert set(drawn(later, 32)) == {1, 2, 3}
+
+
+def test_alike_texts_come_in_groups(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    kinds = rng.permutation(np.repeat(np.arange(8), 50))
+    vectors = np.eye(8, 384)[kinds] + 0.01 * rng.standard_normal((400, 384))
+    save_arrays(
+        chunk_path(tmp_path, 0),
+        ids=np.arange(400, dtype=np.uint16),
+        length=np.ones(400, np.uint8),
+        vectors=vectors.astype(np.float16),
+    )
+    batches = [Sampler(tmp_path, neighbours=n).next(400) for n in (4, 0)]
+    alike = []
+    for batch in batches:
+        assert sorted(batch.ids.tolist()) == list(range(400))
+        groups = kinds[batch.ids].reshape(-1, 4)
+        alike.append(float((groups == groups[:, :1]).all(1).mean()))
+    assert alike[0] > 0.6 and alike[1] < 0.1
+    kind = kinds[batches[0].ids].reshape(-1, 4)[:, 0]
+    assert (kind[1:] != kind[:-1]).mean() > 0.5, "the groups are in random order"
+    first = Sampler(tmp_path, neighbours=4)
+    first.next(40)
+    second = Sampler(tmp_path, neighbours=4)
+    second.restore(first.state())
+    assert second.next(40).ids.tolist() == first.next(40).ids.tolist()

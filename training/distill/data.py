@@ -69,6 +69,7 @@ class Sampler:
     seed: int = 0
     most_chunks: int = 1_000_000
     first_chunk: int = 0
+    neighbours: int = 0
     seen: dict[str, int] = field(default_factory=dict)
     pools: int = 0
     names: list[str] = field(default_factory=list)
@@ -104,6 +105,21 @@ class Sampler:
         self._pool = joined([Chunk.read(self.folder / name) for name in self.names])
         rng = np.random.default_rng([self.seed, self.pools])
         self._order = rng.permutation(len(self._pool.lengths))
+        if self.neighbours:
+            self._order = self._beside(rng)
+
+    def _beside(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The order in groups of `neighbours` texts that the teacher finds alike: they are nearest
+        to the same one of some texts. Groups are in random order."""
+        assert self._pool is not None
+        vectors, size = self._pool.vectors.astype(np.float32), self.neighbours
+        centres = vectors[self._order[: max(1, len(vectors) // (8 * size))]].T
+        parts = np.array_split(vectors, max(1, len(vectors) // 4096))
+        nearest = np.concatenate([(part @ centres).argmax(1) for part in parts])
+        order = self._order[np.argsort(nearest[self._order], kind="stable")]
+        whole = len(order) // size * size
+        groups = rng.permutation(order[:whole].reshape(-1, size))
+        return np.concatenate([groups.reshape(-1), order[whole:]])
 
     def _refill(self) -> None:
         found = self._found()

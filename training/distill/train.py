@@ -94,6 +94,7 @@ class Run:
             seed=config.seed,
             most_chunks=config.most_chunks,
             first_chunk=config.first_chunk,
+            neighbours=config.neighbours,
         )
         self.texts = self.tokens = 0
         self.spent = self.loss = 0.0
