@@ -69,12 +69,16 @@ class ParquetWriter:
     """Record batches into a Parquet file. The bytes depend on them and on pyarrow's version."""
 
     def __init__(self, file: BinaryIO, schema: Any, vectors: str) -> None:
-        """`vectors` is the column of embeddings, which no dictionary or statistics help."""
+        """`vectors` is the column of embeddings, which no dictionary or statistics help.
+
+        Raises InvalidInputError for a schema that Parquet cannot have.
+        """
         others = [name for name in schema.names if name != vectors]
         self._schema = schema
-        self._writer = pq.ParquetWriter(
-            file, schema, compression="zstd", use_dictionary=others, write_statistics=others
-        )
+        with _writing():
+            self._writer = pq.ParquetWriter(
+                file, schema, compression="zstd", use_dictionary=others, write_statistics=others
+            )
         self._waiting: list[Any] = []
         self._bytes = 0
 
@@ -97,7 +101,8 @@ class ParquetWriter:
     def _flush(self) -> None:
         if self._waiting:
             table = pa.Table.from_batches(self._waiting, self._schema)
-            self._writer.write_table(table, row_group_size=len(table))
+            with _writing():
+                self._writer.write_table(table, row_group_size=len(table))
         self._waiting, self._bytes = [], 0
 
 
@@ -110,5 +115,19 @@ def _reading(path: Path) -> Iterator[None]:
         # Of an errno: the system's.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        found = str(error).split("\n")[0]
-        raise InvalidInputError(f"{path} is not a whole Parquet file: {found}") from None
+        raise InvalidInputError(f"{path} is not a whole Parquet file: {_said(error)}") from None
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """What pyarrow raises for what Parquet cannot hold, as an InvalidInputError."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise InvalidInputError(
+            f"the columns cannot be written as Parquet: {_said(error)}"
+        ) from None
+
+
+def _said(error: Exception) -> str:
+    return str(error).split("\n")[0]

@@ -82,6 +82,38 @@ def test_parquet_to_every_format(folder: Path, cli: Any) -> None:
     assert Path("again.parquet").read_bytes() == Path("o.parquet").read_bytes()
 
 
+def test_parquet_types_that_json_and_python_have_not(folder: Path, cli: Any) -> None:
+    """Nanoseconds are cut, whether pandas, which has them, is installed or not."""
+    one = 1_700_000_000_123_456_789
+    ns = pa.timestamp("ns")
+    columns = {
+        "text": pa.array(["a"]),
+        "at": pa.array([one], ns),
+        "there": pa.array([one], pa.timestamp("ns", "Europe/Vienna")),
+        "all": pa.array([[one]], pa.large_list(ns)),
+        "in": pa.array([{"b": one, "c": None}], pa.struct([("b", ns), ("c", pa.list_(ns, 1))])),
+        "for": pa.array([2001], pa.duration("ns")),
+        "daily": pa.array([2001], pa.time64("ns")),
+        "id": pa.array([bytes(range(16))], pa.uuid()),
+    }
+    pq.write_table(pa.table(columns), "in.parquet")
+    code, out, _ = cli("embed", "in.parquet")
+    found = json.loads(out)
+    del found["embedding"]
+    assert code == 0 and found == {
+        "text": "a",
+        "at": "2023-11-14T22:13:20.123456",
+        "there": "2023-11-14T23:13:20.123456+01:00",
+        "all": ["2023-11-14T22:13:20.123456"],
+        "in": {"b": "2023-11-14T22:13:20.123456", "c": None},
+        "for": "0:00:00.000002",
+        "daily": "00:00:00.000002",
+        "id": "00010203-0405-0607-0809-0a0b0c0d0e0f",
+    }
+    assert cli("embed", "in.parquet", "-o", "o.parquet")[0] == 0
+    assert pq.read_table("o.parquet").drop_columns("embedding").equals(pa.table(columns))
+
+
 def test_lines_csv_and_json_to_parquet(folder: Path, cli: Any) -> None:
     Path("t.txt").write_text("\n".join(TEXTS))
     Path("t.csv").write_text('n,text\n1,"a, b"\n2,c\n')
@@ -122,6 +154,11 @@ BAD = [
     ("late.jsonl", [], 2, "n has values of several types, expected int64 as in the first"),
     ("wide.jsonl", [], 2, "a later record has 'm', which the first 1,024 have not"),
     ("few.parquet", ["--threads", "0"], 2, "--threads"),
+    ("half.jsonl", [], 2, "x holds half of a surrogate pair"),
+    ("name.jsonl", [], 2, "the name of a column holds half of a surrogate pair"),
+    ("hollow.jsonl", [], 2, "cannot be written as Parquet: Cannot write struct type 'x'"),
+    ("far.parquet", ["--output-format", "jsonl"], 2, "rows 1 to 2: t has a value that JSON"),
+    ("null.parquet", ["--output-format", "npy", "--column", "x"], 2, "there are: none"),
 ]  # fmt: skip
 
 
@@ -132,6 +169,11 @@ def test_one_line_and_an_exit_code(
     Path("text.parquet").write_text("no Parquet at all")
     pq.write_table(pa.table({"text": ["a"], "data": [b"\0"]}), "few.parquet")
     pq.write_table(pa.table({"text": ["a", None]}), "null.parquet")
+    times = pa.array([0, 2**60], pa.timestamp("us"))  # the second is after the year 9999
+    pq.write_table(pa.table({"text": ["a", "b"], "t": times}), "far.parquet")
+    Path("half.jsonl").write_text(r'{"text": "a", "x": "\ud800"}')
+    Path("name.jsonl").write_text(r'{"text": "a", "\ud800": 1}')
+    Path("hollow.jsonl").write_text('{"text": "a", "x": {}}')
     lines = ['{"text": "", "n": 1}'] * 1024
     Path("mixed.jsonl").write_text('{"text": "a", "n": 1}\n{"text": "a", "n": "b"}')
     Path("late.jsonl").write_text("\n".join([*lines, '{"text": "a", "n": "b"}']))

@@ -12,6 +12,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,13 @@ from ..search_types import BatchEngine
 EMBEDDING = "embedding"
 # So many records say which columns there are, and of which types.
 _LOOK_AHEAD = 1024
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+_BINARY = (
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_fixed_size_binary,
+    pa.types.is_binary_view,
+)
 
 
 @contextmanager
@@ -45,7 +53,8 @@ def parquet_records(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a file, with values as JSON has them. Raises InvalidInputError, OSError.
 
-    `columns` are those that are read, if they are there; None is all.
+    `columns` are those that are read, if they are there; None is all. Times have microseconds:
+    nanoseconds are cut.
     """
     with parquet_path(source) as path:
         with open_parquet(path) as file:
@@ -56,9 +65,14 @@ def parquet_records(
                 _check_json(field, name)
         number = 0
         for batch in read_batches(path, columns=wanted):
-            for row in batch.to_pylist():
+            place = f"{name}, rows {number + 1:,} to {number + len(batch):,}"
+            found = [
+                (field.name, _values(column, f"{place}: {field.name}"))
+                for field, column in zip(batch.schema, batch.columns, strict=True)
+            ]
+            for i in range(len(batch)):
                 number += 1
-                yield f"{name}, row {number}", {key: _plain(row[key]) for key in row}
+                yield f"{name}, row {number}", {key: _plain(values[i]) for key, values in found}
 
 
 def embed_parquet(
@@ -113,7 +127,8 @@ class ParquetTable:
             names = dict.fromkeys(key for record in given for key in record)
             others = [name for name in names if name != EMBEDDING]
             fields = [(name, _array(given, name, None).type) for name in others]
-            self._schema = pa.schema(fields or [("text", pa.string())])
+            with _in_utf8("the name of a column"):
+                self._schema = pa.schema(fields or [("text", pa.string())])
             schema = output_schema(self._schema, EMBEDDING, self._engine)
             self._writer = ParquetWriter(self._file, schema, EMBEDDING)
         for records, vectors in self._waiting:
@@ -135,7 +150,8 @@ class ParquetTable:
 
 def _array(records: list[dict[str, Any]], name: str, kind: Any) -> Any:
     try:
-        return pa.array([record.get(name) for record in records], kind)
+        with _in_utf8(name):
+            return pa.array([record.get(name) for record in records], kind)
     except (pa.ArrowException, OverflowError) as error:
         expected = "one for Parquet" if kind is None else f"{kind} as in the first records"
         found = str(error).split("\n")[0]
@@ -144,13 +160,52 @@ def _array(records: list[dict[str, Any]], name: str, kind: Any) -> Any:
         ) from None
 
 
+@contextmanager
+def _in_utf8(what: str) -> Iterator[None]:
+    """A lone surrogate in a string, which JSON can have and Parquet cannot, is refused."""
+    try:
+        yield
+    except UnicodeEncodeError:
+        raise InvalidInputError(
+            f"{what} holds half of a surrogate pair, expected whole characters for Parquet"
+        ) from None
+
+
+def _values(column: Any, place: str) -> list[Any]:
+    """An array's values in Python. Raises InvalidInputError for a date that Python has not."""
+    kind = _in_microseconds(column.type)
+    try:
+        if kind != column.type:
+            column = column.cast(kind, safe=False)
+        values: list[Any] = column.to_pylist()
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise InvalidInputError(
+            f"{place} has a value that JSON has not ({error}): expected Parquet or .npy as output"
+        ) from None
+    return values
+
+
+def _in_microseconds(kind: Any) -> Any:
+    """The type with microseconds in the place of nanoseconds, which Python's own types have not."""
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz) if kind.unit == "ns" else kind
+    if pa.types.is_duration(kind):
+        return pa.duration("us") if kind.unit == "ns" else kind
+    if pa.types.is_time64(kind):
+        return pa.time64("us")
+    if any(is_type(kind) for is_type in _LISTS):
+        return pa.list_(_in_microseconds(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _in_microseconds(field.type)) for field in kind])
+    return kind
+
+
 def _check_json(field: Any, name: str) -> None:
     kind = field.type
-    while pa.types.is_dictionary(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    while any(is_type(kind) for is_type in (pa.types.is_dictionary, *_LISTS)):
         kind = kind.value_type
-    binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
     check(
-        not any(is_type(kind) for is_type in binary),
+        not any(is_type(kind) for is_type in _BINARY),
         f"{name}: column {field.name!r} is of type {field.type}, which JSON has not: expected "
         "Parquet or .npy as output",
     )
@@ -162,7 +217,7 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
-    if isinstance(value, (Decimal, timedelta, bytes)):
+    if isinstance(value, (Decimal, timedelta, bytes, UUID)):
         return str(value)
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}
