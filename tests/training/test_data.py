@@ -73,7 +73,7 @@ def test_alike_texts_come_in_groups(tmp_path: Path) -> None:
         assert sorted(batch.ids.tolist()) == list(range(400))
         groups = kinds[batch.ids].reshape(-1, 4)
         alike.append(float((groups == groups[:, :1]).all(1).mean()))
-    assert alike[0] > 0.6 and alike[1] < 0.1
+    assert alike[0] > 0.4 and alike[1] < 0.1
     kind = kinds[batches[0].ids].reshape(-1, 4)[:, 0]
     assert (kind[1:] != kind[:-1]).mean() > 0.5, "the groups are in random order"
     first = Sampler(tmp_path, neighbours=4)

@@ -35,8 +35,8 @@ class Config:
     with decay_texts 0 it stays until hold_texts. muon: matrices move by orthogonalised momentum.
     average_texts: a running mean of the weights over about so many texts is kept and scored, too.
     start_mean: begin with the mean that the start kept. settled: the three-valued weights stay.
-    relation: weight of the loss for the cosines between the texts of a micro-batch. neighbours: texts
-    that the teacher finds alike come in groups of so many, so that it sees close pairs, too.
+    relation: weight of the loss for the cosines between the texts of a micro-batch. neighbours:
+    texts that the teacher finds alike come in groups of so many, so that it sees close pairs, too.
     first_chunk, most_chunks: which of a plan's chunks are learned from; later ones are made texts.
     settle_texts: over the last so many texts they come to stay, nearest their threshold first.
     """
