@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import stat
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tern_tools.cli.inputs import read_folder
 
 from tests.support.cli import command, left_over, on_a_full_disk
 
@@ -126,6 +128,40 @@ def test_parquet_that_is_none_in_an_index(folder: Path, cli: Any) -> None:
         code, out, err = cli("index", source, "-o", "o.index")
         assert (code, out, err.count("\n")) == (2, "", 1) and message in err
     assert not Path("o.index").exists()
+
+
+def as_anybody(folder: Path, patterns: Any) -> Any:
+    """read_folder by a user whom permissions hold for, which they do not for root."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        return read_folder(folder, patterns)
+    finally:
+        os.seteuid(user)
+
+
+def test_what_may_not_be_read_is_passed_over(
+    folder: Path, cli: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tern_tools.cli.index_commands.read_folder", as_anybody)
+    for path in (folder, *Path("notes").rglob("*"), Path("notes")):
+        path.chmod(0o755)
+    Path("notes/secret.txt").write_text("secret")
+    Path("notes/secret.txt").chmod(0)
+    said = "tern-engine: passed over what may not be read: notes/"
+    code, out, err = cli("search", "notes", "money", "--glob", "*.txt")
+    assert code == 0 and out.startswith("notes/refunds.txt:1: ") and out.count("\n") == 1
+    assert err == f"{said}secret.txt\n"
+    Path("notes/more").chmod(0)
+    code, out, err = cli("index", "notes", "-o", "o.index", "--json")
+    assert code == 0 and json.loads(out)["documents"] == 1
+    assert f"{said}more and 1 more\n" in err
+    assert cli("search", "notes", "money", "--glob", "refunds.txt")[2] == f"{said}more\n"
+    Path("notes").chmod(0)
+    code, out, err = cli("search", "notes", "money")
+    assert (code, out, err) == (4, "", "tern-engine: notes: Permission denied\n")
+    Path("notes").chmod(0o755)
 
 
 @pytest.mark.parametrize(

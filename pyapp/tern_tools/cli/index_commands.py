@@ -15,7 +15,7 @@ from ..search import SearchIndex
 from ..search_types import Result
 from ..vectors import VectorKind
 from . import options
-from .inputs import Record, member, read_folder, read_records
+from .inputs import PassedOver, Record, member, read_folder, read_records
 from .outputs import Progress, note, open_output, print_json
 
 # Where search keeps the index of a folder.
@@ -53,7 +53,7 @@ def index(
     SOURCE is a folder of text files, or a file of documents: JSON Lines, CSV or Parquet with the
     members text and, as they are there, id, title, source (others become meta), or a text a line.
     """
-    documents, skipped = _documents(source, patterns, form, column)
+    documents, passed = _documents(source, patterns, form, column)
     found = SearchIndex(
         options.load_engine(model), vectors=vectors or "float32", passage_tokens=passage_tokens
     )
@@ -65,7 +65,7 @@ def index(
     data = found.save()
     with open_output(output) as file:
         file.write(data)
-    _note_skipped(skipped)
+    _note(passed)
     counts = {"documents": len(found), "passages": found.passage_count, "bytes": len(data)}
     if as_json:
         print_json({**counts, "fingerprint": found.fingerprint})
@@ -98,7 +98,7 @@ def search(
 
     The index is kept in a file; the next search embeds only what changed since.
     """
-    documents, skipped = read_folder(Path(folder), patterns)
+    documents, passed = read_folder(Path(folder), patterns)
     path = Path(kept) if kept else Path(folder, KEPT_INDEX)
     old = path.read_bytes() if path.exists() else None
     found = _load(options.load_engine(model), old, path, vectors, is_ours=kept is None)
@@ -110,7 +110,7 @@ def search(
     data = found.save()
     if data != old:
         _keep(path, data, required=kept is not None)
-    _note_skipped(skipped)
+    _note(passed)
     results = found.query(query, k)
     for result in results:
         _show(folder, result, as_json)
@@ -169,18 +169,24 @@ def _show(folder: str, result: Result, as_json: bool) -> None:
 
 def _documents(
     source: str, patterns: Sequence[str], form: str | None, column: str
-) -> tuple[list[dict[str, Any]], int]:
-    """The documents of a folder or file, and how many files were passed over."""
+) -> tuple[list[dict[str, Any]], PassedOver]:
+    """The documents of a folder or file, and what was passed over."""
     if Path(source).is_dir():
         return read_folder(Path(source), patterns)
     records = read_records(source, form)
-    return [_document(record, column, number) for number, record in enumerate(records, 1)], 0
+    return [
+        _document(record, column, number) for number, record in enumerate(records, 1)
+    ], PassedOver()
 
 
-def _note_skipped(count: int) -> None:
-    if count:
-        files = "a file that is" if count == 1 else f"{count:,} files that are"
+def _note(passed: PassedOver) -> None:
+    if passed.no_text:
+        files = "a file that is" if passed.no_text == 1 else f"{passed.no_text:,} files that are"
         note(f"passed over {files} no UTF-8 text of up to 16 MiB")
+    if passed.unreadable:
+        others = len(passed.unreadable) - 1
+        more = f" and {others:,} more" if others else ""
+        note(f"passed over what may not be read: {min(passed.unreadable)}{more}")
 
 
 def _document(record: Record, column: str, number: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
@@ -90,27 +91,42 @@ def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield batch
 
 
-def read_folder(folder: Path, patterns: Sequence[str]) -> tuple[list[dict[str, Any]], int]:
-    """A document for each text file below a folder, by path; and how many files are no text.
+@dataclass
+class PassedOver:
+    """What of a folder is in no document: how many files are no text, what may not be read."""
 
-    Passed over: hidden files and folders, links to folders, files whose relative path and name
-    match none of `patterns` (if there are any), and what is not UTF-8 text of up to MAX_FILE bytes.
+    no_text: int = 0
+    unreadable: list[str] = field(default_factory=list)
+
+
+def read_folder(folder: Path, patterns: Sequence[str]) -> tuple[list[dict[str, Any]], PassedOver]:
+    """A document for each text file below a folder, by path; and what was passed over.
+
+    Not looked at: hidden files and folders, links to folders, files whose relative path and name
+    match none of `patterns` (if there are any). Passed over: what is not UTF-8 text of up to
+    MAX_FILE bytes, and what below the folder may not be read. Raises OSError.
     """
     if not folder.is_dir():
         raise NotADirectoryError(20, "no such folder", str(folder))
     documents = []
-    skipped = 0
-    for path in _files(folder):
+    passed = PassedOver()
+    for path in _files(folder, passed.unreadable):
         name = path.relative_to(folder).as_posix()
         if patterns and not any(fnmatch(name, p) or fnmatch(path.name, p) for p in patterns):
             continue
-        text = _text_of(path)
+        try:
+            if not path.is_file():
+                continue
+            text = _text_of(path)
+        except PermissionError:
+            passed.unreadable.append(str(path))
+            continue
         if text is None:
-            skipped += 1
+            passed.no_text += 1
         else:
             documents.append({"id": name, "text": text, "source": name})
     documents.sort(key=lambda document: document["id"])
-    return documents, skipped
+    return documents, passed
 
 
 @contextmanager
@@ -170,16 +186,17 @@ def _csv_records(file: BinaryIO, name: str) -> Iterator[Record]:
         raise InvalidInputError(f"{name}, line {number} is not CSV: {error}") from None
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    def fail(error: OSError) -> None:
-        raise error
+def _files(folder: Path, unreadable: list[str]) -> Iterator[Path]:
+    """What is in a folder and in those below it; `unreadable` gets those that may not be read."""
 
-    for here, folders, files in os.walk(folder, onerror=fail):
+    def failed(error: OSError) -> None:
+        if not isinstance(error, PermissionError) or error.filename == str(folder):
+            raise error
+        unreadable.append(error.filename)
+
+    for here, folders, files in os.walk(folder, onerror=failed):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
-            path = Path(here, name)
-            if not name.startswith(".") and path.is_file():
-                yield path
+        yield from (Path(here, name) for name in files if not name.startswith("."))
 
 
 def _text_of(path: Path) -> str | None:
