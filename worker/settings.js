@@ -36,7 +36,8 @@ export function readSettings(env, modelName) {
   );
   const settings = {
     apiKeys: keys(env.API_KEY),
-    corsOrigins: list(env.CORS_ORIGINS ?? "*"),
+    // An origin has no path; people write one, of a slash.
+    corsOrigins: list(env.CORS_ORIGINS ?? "*").map((origin) => origin.replace(/\/$/, "")),
     maxBodyBytes,
     maxInputs,
     maxTokens,

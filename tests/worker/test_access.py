@@ -22,7 +22,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """With keys, one allowed origin, narrow limits and an alias."""
     variables = {
         "API_KEY": f"{KEY}, {OTHER_KEY}",
-        "CORS_ORIGINS": f"{SITE},https://other.example",
+        "CORS_ORIGINS": f"{SITE}/,https://other.example",
         "MAX_INPUTS": "3",
         "MAX_TOKENS": "40",
         "MAX_BODY_BYTES": "2000",

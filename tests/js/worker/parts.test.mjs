@@ -40,6 +40,11 @@ test("settings: defaults, lists, and limits that make no sense", () => {
   assert.deepEqual(warnings.map(({ name }) => name), ["MAX_INPUTS", "MAX_TOKENS"]);
 });
 
+test("an allowed origin may end in a slash", () => {
+  const { corsOrigins } = readSettings({ CORS_ORIGINS: "https://a.example/, http://b:8000" }, "model");
+  assert.deepEqual(corsOrigins, ["https://a.example", "http://b:8000"]);
+});
+
 test("a blank key is no key at all, and told of once", (context) => {
   const logged = [];
   context.mock.method(console, "error", (line) => logged.push(JSON.parse(line)));
