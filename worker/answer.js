@@ -5,6 +5,9 @@ import { closeLog } from "./log.js";
 /** So many indices of cut texts fit well into a header. */
 const MOST_INDICES = 100;
 
+/** Stands among the indices of cut texts for the one that the others are held against. */
+export const QUERY = -1;
+
 /** A write waits its turn among all requests: pieces go out together from this length on. */
 const WRITTEN_AT_A_TIME = 64 * 1024;
 
@@ -96,7 +99,11 @@ async function* together(pieces) {
  */
 function answerHeaders(c) {
   const truncated = c.get("log").fields.truncated ?? [];
-  const headers = { "content-type": "application/json", "x-truncated": String(truncated.length) };
-  if (truncated.length === 0) return headers;
-  return { ...headers, "x-truncated-inputs": truncated.slice(0, MOST_INDICES).join(",") };
+  const indices = truncated.filter((/** @type {number} */ index) => index !== QUERY);
+  return {
+    "content-type": "application/json",
+    "x-truncated": String(truncated.length),
+    ...(indices.length < truncated.length ? { "x-truncated-query": "true" } : {}),
+    ...(indices.length > 0 ? { "x-truncated-inputs": indices.slice(0, MOST_INDICES).join(",") } : {}),
+  };
 }

@@ -37,7 +37,7 @@ import { classify, embed, search, similarity, tokenize } from "./twins.js";
  * @property {AbortSignal} signal
  * @property {() => Promise<Engine>} engine
  * @property {(found: {items: number, tokens: number, truncated: number[]}) => void} note for the
- *   log and the answer's headers
+ *   log and the answer's headers; `truncated`: indices of texts that were cut, or QUERY
  */
 
 /** @type {Readonly<Record<string, (work: Work) => Promise<import("./answer.js").Answer>>>} */

@@ -1,7 +1,8 @@
 /** Cross-origin access: which pages of other sites may call the endpoint. */
 
 const MAX_AGE = "86400";
-const EXPOSED = "x-request-id, x-truncated, x-truncated-inputs, retry-after, x-cache";
+const EXPOSED =
+  "x-request-id, x-truncated, x-truncated-inputs, x-truncated-query, retry-after, x-cache";
 
 /**
  * @param {Request} request

@@ -248,7 +248,16 @@ function headers() {
   return {
     "x-request-id": { schema: { type: "string" }, description: "Names the log entry" },
     "x-truncated": { schema: { type: "string" }, description: "How many texts were cut" },
-    "x-truncated-inputs": { schema: { type: "string" }, description: "Which: the first 100 indices" },
+    "x-truncated-inputs": {
+      schema: { type: "string" },
+      description:
+        "Which: the first 100 indices in input, texts, documents or labels; examples by label are " +
+        "counted through, label by label, and a and b are 0 and 1",
+    },
+    "x-truncated-query": {
+      schema: { const: "true" },
+      description: "There when the query of /search or the text of /classify was cut",
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 import { classify as rankLabels } from "../web/classify.js";
 import { describe } from "../web/errors.js";
 import { similarity as cosine } from "../web/similarity.js";
+import { QUERY } from "./answer.js";
 import { HttpError, invalidInput } from "./errors.js";
 import { optionalInteger, textField, textsField } from "./fields.js";
 import { countTokens, embedAll } from "./texts.js";
@@ -86,7 +87,7 @@ export async function classify(work) {
         const message = `labels have ${texts.length - 1} examples; one request takes ${maxInputs}.`;
         throw new HttpError("too_many_inputs", message, { param: "labels" });
       }
-      return (await vectorsOf(work, texts)).vectors;
+      return (await vectorsOf(work, texts, { queryFirst: true })).vectors;
     },
   };
   return { json: { labels: await rankLabels(engine, text, labels, { threshold }) } };
@@ -103,7 +104,7 @@ export async function search(work) {
   const query = textField(json, "query");
   const documents = textsField(json, "documents", settings.maxInputs);
   const count = optionalInteger(json, "top_k", 1, settings.maxInputs) ?? documents.length;
-  const { vectors } = await vectorsOf(work, [query, ...documents]);
+  const { vectors } = await vectorsOf(work, [query, ...documents], { queryFirst: true });
   const [queryVector, ...documentVectors] = vectors;
   const results = documentVectors
     .map((vector, index) => ({ index, score: cosine(queryVector, vector) }))
@@ -115,12 +116,15 @@ export async function search(work) {
 /**
  * @param {Work} work
  * @param {readonly string[]} texts
+ * @param {{queryFirst?: boolean}} [options] queryFirst: the first is no item of the request's list,
+ *   whose indices begin after it
  */
-async function vectorsOf(work, texts) {
+async function vectorsOf(work, texts, { queryFirst = false } = {}) {
   const { settings, signal } = work;
   const engine = await work.engine();
   const { counts, total, truncated } = await countTokens(engine, texts, settings.maxTokens, signal);
-  work.note({ items: texts.length, tokens: total, truncated });
+  const cut = queryFirst ? truncated.map((at) => (at === 0 ? QUERY : at - 1)) : truncated;
+  work.note({ items: texts.length, tokens: total, truncated: cut });
   return { vectors: await embedAll(engine, texts, counts, signal), counts };
 }
 

@@ -72,6 +72,35 @@ def test_search(server: Server) -> None:
     assert post(server, "/search", {**request, "documents": []}).json() == {"results": []}
 
 
+LONG = "word " * 200
+EXAMPLES = {"food": [SOUP, LONG], "sea": [LONG, SHIP]}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "count", "inputs", "query"),
+    [
+        ("/search", {"query": BOAT, "documents": [SOUP, LONG, LONG]}, "2", "1,2", None),
+        ("/search", {"query": LONG, "documents": [LONG, SOUP]}, "2", "0", "true"),
+        ("/search", {"query": LONG, "documents": [SOUP]}, "1", None, "true"),
+        ("/search", {"query": BOAT, "documents": [SOUP]}, "0", None, None),
+        ("/classify", {"text": BOAT, "labels": [LONG, SHIP, SOUP]}, "1", "0", None),
+        ("/classify", {"text": LONG, "labels": EXAMPLES}, "3", "1,2", "true"),
+        ("/similarity", {"a": LONG, "b": LONG}, "2", "0,1", None),
+        ("/embed", {"text": LONG}, "1", "0", None),
+    ],
+)
+def test_cut_texts_are_told_by_their_place_in_the_request(
+    server: Server, path: str, content: Any, count: str, inputs: str | None, query: str | None
+) -> None:
+    reply = post(server, path, content)
+    assert reply.status == 200
+    names = ("x-truncated", "x-truncated-inputs", "x-truncated-query")
+    assert tuple(map(reply.headers.get, names)) == (count, inputs, query)
+    operation = get(server, "/openapi.json").json()["paths"][path]["post"]
+    assert set(names) <= set(operation["responses"]["200"]["headers"])
+    assert set(names) <= set(reply.headers["access-control-expose-headers"].split(", "))
+
+
 @pytest.mark.parametrize(
     ("path", "content", "code", "param"),
     [
