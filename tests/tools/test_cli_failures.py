@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
@@ -132,6 +133,7 @@ def test_parquet_that_is_none_in_an_index(folder: Path, cli: Any) -> None:
 
 def as_anybody(folder: Path, patterns: Any) -> Any:
     """read_folder by a user whom permissions hold for, which they do not for root."""
+    codecs.lookup("utf-8-sig")  # which is imported when first used, maybe from a folder of root's
     user = os.geteuid()
     if user == 0:
         os.seteuid(65534)
