@@ -102,6 +102,24 @@ def test_quick_gradients_agree_with_autograd(shape: Shape, workers: int, relatio
     assert set(views) == set(dense.names)
 
 
+def test_settled_weights_get_no_gradient_and_the_others_theirs() -> None:
+    shape = Shape(vocab_size=VOCABULARY)
+    params = random_student(shape)
+    dense = FlatAdam(params, dict.fromkeys(params, 0.001), 1.0)
+    found = []
+    for settled in (False, True):
+        config = Config("t", shape=shape, settled=settled)
+        quick = QuickStepper(config, params, dense, ThreadPoolExecutor(1), 1)
+        found.append([part.clone() for part in quick.gradients(random_batch(64))[1:]])
+    (moved, *rows), (stayed, *others) = found
+    assert all(torch.equal(a, b) for a, b in zip(rows, others, strict=True))
+    matrices = set(student.matrix_names(shape))
+    for name, (at, size) in dense.places.items():
+        part = slice(at, at + size.numel())
+        assert moved[part].abs().max() > 0
+        assert torch.equal(stayed[part], moved[part] * (name not in matrices)), name
+
+
 def test_the_medians_are_torchs() -> None:
     shape = Shape(vocab_size=VOCABULARY)
     params = random_student(shape)

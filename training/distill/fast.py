@@ -70,8 +70,9 @@ class _Kept:
 class Step:
     """Forward and backward of one micro-batch. One object a thread: it owns its scratch memory."""
 
-    def __init__(self, shape: Shape, relation: float = 0.0) -> None:
-        self.shape, self.relation = shape, relation
+    def __init__(self, shape: Shape, relation: float = 0.0, settled: bool = False) -> None:
+        """settled: the three-valued weights stay, and get no gradient."""
+        self.shape, self.relation, self.settled = shape, relation, settled
         longest = shape.max_seq_len
         self.scratch = torch.empty(6 * longest * (shape.d_model // shape.n_heads))
 
@@ -135,8 +136,11 @@ class Step:
         m, d = dx.shape
         f, texts = self.shape.ffn_dim, len(starts) - 1
 
-        def grow(name: str, left: Tensor, right: Tensor) -> None:
-            g[f"{at}{name}.weight"].add_(torch.mm(left.t(), right))
+        def grow(names: tuple[str, ...], left: Tensor, right: Tensor) -> None:
+            if not self.settled:
+                parts = torch.mm(left.t(), right).chunk(len(names))
+                for name, part in zip(names, parts, strict=True):
+                    g[f"{at}{name}.weight"].add_(part)
 
         def narrow(width: int) -> tuple[Tensor, Tensor, Tensor]:
             return (
@@ -149,7 +153,7 @@ class Step:
         g16, g8, gs = narrow(d)
         bias = g[f"{at}ffn.down.bias"]
         call("scale_grad", dx, k.s4, w.scale["ffn.down"], m, d, g16, bias, g8, gs)
-        grow("ffn.down", g16, k.q4)
+        grow(("ffn.down",), g16, k.q4)
         dz = torch._int_mm(g8, w.codes["ffn.down"])
         wide, wide8, wides = narrow(f)
         call(
@@ -169,14 +173,14 @@ class Step:
             wide8,
             wides,
         )
-        grow("ffn.up", wide, k.q3)
+        grow(("ffn.up",), wide, k.q3)
         dz = torch._int_mm(wide8, w.codes["ffn.up"])
         norm = [g[f"{at}ln_2.weight"], g[f"{at}ln_2.bias"]]
         weight, bias = p[f"{at}ln_2.weight"], p[f"{at}ln_2.bias"]
         call("block_back", k.mid, weight, bias, dz, wides, k.s3, over["ffn.up"], m, d, dx, *norm)
         bias = g[f"{at}attn.out.bias"]
         call("scale_grad", dx, k.s2, w.scale["attn.out"], m, d, g16, bias, g8, gs)
-        grow("attn.out", g16, k.q2)
+        grow(("attn.out",), g16, k.q2)
         dz = torch._int_mm(g8, w.codes["attn.out"])
         da = torch.empty(m, d)
         call("norm_back", k.a, dz, gs, k.s2, over["attn.out"], m, d, da)
@@ -197,9 +201,7 @@ class Step:
             three8,
             threes,
         )
-        rows = torch.mm(three.t(), k.q1)
-        for i, part in enumerate(("q", "k", "v")):
-            g[f"{at}attn.{part}.weight"].add_(rows[i * d : (i + 1) * d])
+        grow(("attn.q", "attn.k", "attn.v"), three, k.q1)
         dz = torch._int_mm(three8, w.codes["qkv"])
         norm = [g[f"{at}ln_1.weight"], g[f"{at}ln_1.bias"]]
         weight, bias = p[f"{at}ln_1.weight"], p[f"{at}ln_1.bias"]

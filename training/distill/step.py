@@ -41,7 +41,7 @@ class QuickStepper:
         workers: int,
     ) -> None:
         self.config, self.params, self.pool, self.workers = config, params, pool, workers
-        self.steps = [Step(config.shape, config.relation) for _ in range(workers)]
+        self.steps = [Step(config.shape, config.relation, config.settled) for _ in range(workers)]
         self.held = [dense.gradients() for _ in range(workers)]
 
     def gradients(self, batch: Batch) -> Gradients:
