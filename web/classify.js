@@ -1,5 +1,5 @@
 /** Zero-shot and few-shot classification: which of some labels is nearest in meaning to a text. */
-import { checkInput, checkOptionNames, describe } from "./errors.js";
+import { checkInput, checkOptions, describe } from "./errors.js";
 import { similarity } from "./similarity.js";
 
 /**
@@ -47,7 +47,7 @@ export function classify(engine, text, labels, options = {}) {
     typeof engine?.embedBatch === "function",
     `classify takes an engine first, found ${describe(engine)}; engine.classify(text, labels) does without`,
   );
-  checkOptionNames(options, ["threshold"], "classify");
+  checkOptions(options, ["threshold"], "classify");
   const { threshold = -Infinity } = options;
   checkInput(typeof text === "string", `text must be a string, found ${describe(text)}`);
   checkInput(

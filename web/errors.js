@@ -48,15 +48,29 @@ export function checkInput(condition, message) {
 }
 
 /**
- * Refuses a misspelt option, which would do nothing.
+ * What every call's options have in common: they are an object, without a misspelt option, which would
+ * do nothing; `signal` and `onProgress` mean the same everywhere. To be called before anything is begun.
  *
- * @param {object} options
+ * @param {any} options
  * @param {readonly string[]} known
  * @param {string} what takes them
+ * @throws {TernError} INVALID_INPUT
  */
-export function checkOptionNames(options, known, what) {
+export function checkOptions(options, known, what) {
+  // By its tag, which a signal given in their place, an array and a promise have another of.
+  const isObject = Object.prototype.toString.call(options) === "[object Object]";
+  checkInput(isObject, `${what} takes an object of options, found ${describe(options)}`);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   checkInput(unknown === undefined, `${what} has no option ${unknown}, only ${known.join(", ")}`);
+  const { signal, onProgress } = options;
+  checkInput(
+    signal === undefined || (typeof signal?.aborted === "boolean" && typeof signal.addEventListener === "function"),
+    `signal must be an AbortSignal, found ${describe(signal)}`,
+  );
+  checkInput(
+    onProgress === undefined || typeof onProgress === "function",
+    `onProgress must be a function, found ${describe(onProgress)}`,
+  );
 }
 
 /**

@@ -1,5 +1,29 @@
 /** From documents to entries with vectors, in batches that keep the thread free. */
 import { Entry } from "./entries.js";
+import { checkInput, checkOptions } from "./errors.js";
+
+/**
+ * @typedef {object} AddOptions
+ * @property {AbortSignal} [signal]
+ * @property {(event: {done: number, total: number, passages: number}) => void} [onProgress]
+ *   documents in the index so far, of how many, and passages embedded
+ * @property {number} [batchSize] passages handed to the engine at a time
+ */
+
+export const ADDING = "adding documents";
+
+/**
+ * @param {AddOptions} options
+ * @throws {TernError} INVALID_INPUT
+ */
+export function checkAddOptions(options) {
+  checkOptions(options, ["signal", "onProgress", "batchSize"], ADDING);
+  const { batchSize } = options;
+  checkInput(
+    batchSize === undefined || (Number.isInteger(batchSize) && batchSize > 0),
+    `batchSize must be a positive integer, found ${batchSize}`,
+  );
+}
 
 /**
  * A document on its way into the index.

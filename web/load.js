@@ -1,7 +1,7 @@
 /**
  * `load`: what callers ask for, and how loads of the same thing are shared while they are under way.
  */
-import { abortError, checkInput, checkOptionNames, describe } from "./errors.js";
+import { abortError, checkInput, checkOptions, describe } from "./errors.js";
 import { absoluteUrl, hardwareThreads } from "./host.js";
 import { FOLDER } from "./packaged.js";
 import { HOST, start } from "./start.js";
@@ -55,7 +55,7 @@ export function createLoad(host = HOST) {
   const flights = new Set();
 
   return async function load(options = {}) {
-    checkOptions(options);
+    checkLoadOptions(options);
     const { signal, onProgress } = options;
     if (signal?.aborted) throw abortError(signal);
     const target = await resolveTarget(options);
@@ -130,10 +130,9 @@ export function createLoad(host = HOST) {
 }
 
 /** @param {LoadOptions} options */
-function checkOptions(options) {
-  checkInput(typeof options === "object" && options !== null, `load takes an object of options, found ${describe(options)}`);
-  checkOptionNames(options, OPTIONS, "load");
-  const { baseUrl, model, signal, onProgress, timeoutMs, worker } = options;
+function checkLoadOptions(options) {
+  checkOptions(options, OPTIONS, "load");
+  const { baseUrl, model, timeoutMs, worker } = options;
   const isLocation = (/** @type {unknown} */ value) => typeof value === "string" || value instanceof URL;
   checkInput(
     baseUrl === undefined || isLocation(baseUrl),
@@ -144,14 +143,6 @@ function checkOptions(options) {
     `model must be a URL, a string, a Uint8Array or an ArrayBuffer, found ${describe(model)}`,
   );
   checkInput(
-    signal === undefined || typeof signal?.addEventListener === "function",
-    `signal must be an AbortSignal, found ${describe(signal)}`,
-  );
-  checkInput(
-    onProgress === undefined || typeof onProgress === "function",
-    `onProgress must be a function, found ${describe(onProgress)}`,
-  );
-  checkInput(
     timeoutMs === undefined || (typeof timeoutMs === "number" && timeoutMs > 0),
     `timeoutMs must be a positive number, found ${timeoutMs}`,
   );
@@ -160,7 +151,7 @@ function checkOptions(options) {
     typeof worker === "object" && worker !== null,
     `worker must be a boolean or an object, found ${describe(worker)}`,
   );
-  checkOptionNames(worker, WORKER_OPTIONS, "worker");
+  checkOptions(worker, WORKER_OPTIONS, "worker");
   const { pool, url } = worker;
   checkInput(
     pool === undefined || pool === true || (Number.isInteger(pool) && pool > 0),

@@ -1,6 +1,6 @@
 /** A query, from what the caller asked to results with passages and highlights. */
 import { CodePoints } from "./code-points.js";
-import { TernError, checkInput, checkOptionNames, describe } from "./errors.js";
+import { TernError, checkInput, checkOptions, describe } from "./errors.js";
 import { Best, RRF_DEPTH, bestOfDocuments, fuse } from "./fusion.js";
 import { Pacer } from "./pace.js";
 import { sentencesOf } from "./sentences.js";
@@ -47,8 +47,8 @@ const OPTIONS = ["k", "mode", "filter", "vector", "bestSentence", "signal"];
  * @returns {Promise<Result[]>}
  */
 export async function runQuery(query, options = {}, { embedder, rows, keywords }) {
-  checkOptionNames(options, OPTIONS, "query");
-  const { k = 10, mode = "meaning", filter, signal, bestSentence = false } = options;
+  checkOptions(options, OPTIONS, "query");
+  const { k = 10, mode = "meaning", signal, bestSentence = false } = options;
   const text = typeof query === "string" ? query : null;
   const given = typeof query === "string" ? options.vector : query;
   checkInput(Number.isInteger(k) && k > 0, `k must be a positive integer, found ${String(k)}`);
@@ -56,10 +56,7 @@ export async function runQuery(query, options = {}, { embedder, rows, keywords }
     mode === "meaning" || mode === "keyword" || mode === "hybrid",
     `mode must be "meaning", "keyword" or "hybrid", found ${String(mode)}`,
   );
-  checkInput(
-    filter === undefined || typeof filter === "function",
-    `filter must be a function, found ${describe(filter)}`,
-  );
+  const filter = checkedFilter(options.filter);
   checkInput(text !== null || mode === "meaning", `the mode ${mode} needs a text, found ${describe(query)}`);
   const pacer = new Pacer(signal, "the query");
   const size = mode === "hybrid" ? Math.max(RRF_DEPTH, k) : k;
@@ -104,6 +101,23 @@ export async function runQuery(query, options = {}, { embedder, rows, keywords }
   });
   if (bestSentence && vector !== null) await addSentences(results, vector, embedder, pacer);
   return results;
+}
+
+/**
+ * A filter that refuses a promise for an answer, which would let every document pass.
+ *
+ * @param {QueryOptions["filter"]} filter
+ * @returns {QueryOptions["filter"]}
+ */
+function checkedFilter(filter) {
+  if (filter === undefined) return undefined;
+  checkInput(typeof filter === "function", `filter must be a function, found ${describe(filter)}`);
+  return (document) => {
+    const answer = /** @type {any} */ (filter(document));
+    if (typeof answer?.then !== "function") return answer;
+    answer.then(undefined, () => {}); // or its failure would end a Node process
+    throw new TernError("INVALID_INPUT", "filter must answer true or false at once, found a promise");
+  };
 }
 
 /** @param {readonly Hit[]} hits */

@@ -2,9 +2,9 @@
 import { readDocuments } from "./documents.js";
 import { Embedder } from "./embedder.js";
 import { Entry } from "./entries.js";
-import { checkInput, checkOptionNames, describe } from "./errors.js";
+import { checkInput, checkOptions, describe } from "./errors.js";
 import { bytesOf, readIndex, writeIndex } from "./index-file.js";
-import { embedDocuments } from "./indexing.js";
+import { ADDING, checkAddOptions, embedDocuments } from "./indexing.js";
 import { Keywords } from "./keywords.js";
 import { Pacer } from "./pace.js";
 import { PassageCutter } from "./passages.js";
@@ -13,20 +13,16 @@ import { Rows } from "./rows.js";
 
 /** @typedef {import("./documents.js").Document} Document */
 /** @typedef {import("./embedder.js").SearchEngine} SearchEngine */
+/** @typedef {import("./indexing.js").AddOptions} AddOptions */
 
 /**
  * @typedef {object} IndexOptions
  * @property {import("./vectors.js").VectorKind} [vectors] "int8" takes a quarter of the memory
  * @property {number} [passageTokens] longest passage; default: what the model reads
- *
- * @typedef {object} AddOptions
- * @property {AbortSignal} [signal]
- * @property {(event: {done: number, total: number, passages: number}) => void} [onProgress]
- *   documents in the index so far, of how many, and passages embedded
- * @property {number} [batchSize] passages handed to the engine at a time
  */
 
-const ADDING = "adding documents";
+export const LOADING = "loading the index";
+export const SAVING = "saving the index";
 
 export class SearchIndex {
   #embedder;
@@ -47,7 +43,7 @@ export class SearchIndex {
    * @throws {TernError} INVALID_INPUT
    */
   constructor(engine, options = {}) {
-    checkOptionNames(options, ["vectors", "passageTokens"], "SearchIndex");
+    checkOptions(options, ["vectors", "passageTokens"], "SearchIndex");
     const { vectors = "float32", passageTokens } = options;
     const embedder = new Embedder(engine);
     const limit = passageTokens ?? embedder.tokenLimit;
@@ -77,9 +73,10 @@ export class SearchIndex {
    * @returns {Promise<SearchIndex>}
    * @throws {TernError} INDEX_FORMAT, INDEX_STALE, ABORTED, INVALID_INPUT
    */
-  static async load(engine, file, { signal } = {}) {
+  static async load(engine, file, options = {}) {
+    checkOptions(options, ["signal"], LOADING);
     const model = new Embedder(engine);
-    const content = await readIndex(bytesOf(file), model, new Pacer(signal, "loading the index"));
+    const content = await readIndex(bytesOf(file), model, new Pacer(options.signal, LOADING));
     const { passageTokens, rows, entries } = content;
     const index = new SearchIndex(engine, { vectors: rows.table.kind, passageTokens });
     index.#rows = rows;
@@ -218,14 +215,15 @@ export class SearchIndex {
    *
    * @param {{signal?: AbortSignal}} [options]
    * @returns {Promise<Uint8Array<ArrayBuffer>>} see docs/index-format.md
-   * @throws {TernError} ABORTED, INDEX_TOO_LARGE
+   * @throws {TernError} ABORTED, INDEX_TOO_LARGE, INVALID_INPUT
    */
-  save({ signal } = {}) {
+  async save(options = {}) {
+    checkOptions(options, ["signal"], SAVING);
     return this.#exclusive(() => {
       const { fingerprint, passageTokens } = this;
       const content = { fingerprint, passageTokens, dim: this.#embedder.dim, rows: this.#rows };
       const entries = Array.from(this.#entries.values());
-      return writeIndex({ ...content, entries }, new Pacer(signal, "saving the index"));
+      return writeIndex({ ...content, entries }, new Pacer(options.signal, SAVING));
     });
   }
 
@@ -242,12 +240,8 @@ export class SearchIndex {
    * @returns {Promise<void>}
    */
   async #put(documents, options = {}, isWelcome) {
-    checkOptionNames(options, ["signal", "onProgress", "batchSize"], "adding documents");
+    checkAddOptions(options);
     const { signal, onProgress, batchSize } = options;
-    checkInput(
-      batchSize === undefined || (Number.isInteger(batchSize) && batchSize > 0),
-      `batchSize must be a positive integer, found ${batchSize}`,
-    );
     const given = Array.isArray(documents) ? Array.from(documents) : [documents];
     // Copied at once, added when it is this call's turn; until then nobody waits for a failure.
     const reading = readDocuments(given, new Pacer(signal, ADDING));

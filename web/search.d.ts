@@ -61,7 +61,7 @@ export interface QueryOptions {
   k?: number;
   /** Default "meaning". A query that is a vector has no other. */
   mode?: "meaning" | "keyword" | "hybrid";
-  /** Which documents count. */
+  /** Which documents count. Answers at once: a promise is refused. */
   filter?: (document: Document) => boolean;
   /** The query's embedding, where it is known already. */
   vector?: ArrayLike<number>;

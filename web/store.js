@@ -1,8 +1,8 @@
 /** Saved indexes in the browser's IndexedDB, under names; nothing leaves the machine. */
-import { TernError, checkInput, describe } from "./errors.js";
+import { TernError, checkInput, checkOptions, describe } from "./errors.js";
 import { allocate } from "./index-file.js";
 import { Pacer } from "./pace.js";
-import { SearchIndex } from "./search-index.js";
+import { LOADING, SAVING, SearchIndex } from "./search-index.js";
 
 // A file is kept in pieces: to copy a large one into the database at once would hold up the page.
 const PIECE_BYTES = 4 << 20;
@@ -27,7 +27,9 @@ const PIECES = "pieces";
  * @throws {TernError} STORAGE_UNAVAILABLE where this host has no IndexedDB or forbids it (Node, some
  *   private windows, sandboxed frames), LOAD_NETWORK where the library idb is missing
  */
-export async function openIndexStore({ name = "tern-engine" } = {}) {
+export async function openIndexStore(options = {}) {
+  checkOptions(options, ["name"], "openIndexStore");
+  const { name = "tern-engine" } = options;
   checkInput(typeof name === "string", `name must be a string, found ${describe(name)}`);
   const { openDB } = await import("./vendor/idb.js").catch((cause) => {
     const message = `vendor/idb.js, which the index store needs, could not be imported: ${cause}`;
@@ -79,11 +81,12 @@ export class IndexStore {
    * @throws {TernError} STORAGE_QUOTA, STORAGE_UNAVAILABLE once the database is closed, ABORTED,
    *   INDEX_TOO_LARGE, INVALID_INPUT
    */
-  async save(name, index, { signal } = {}) {
+  async save(name, index, options = {}) {
     checkName(name);
     checkInput(index instanceof SearchIndex, `a SearchIndex is needed, found ${describe(index)}`);
-    const pacer = new Pacer(signal, "saving the index");
-    const file = await index.save({ signal });
+    checkOptions(options, ["signal"], SAVING);
+    const pacer = new Pacer(options.signal, SAVING);
+    const file = await index.save(options);
     const view = new DataView(file.buffer);
     const [documents, passages] = [view.getUint32(56, true), view.getUint32(60, true)];
     const { fingerprint } = index;
@@ -120,9 +123,10 @@ export class IndexStore {
    * @throws {TernError} INDEX_STALE, INDEX_FORMAT, INDEX_TOO_LARGE, STORAGE_UNAVAILABLE, ABORTED,
    *   INVALID_INPUT
    */
-  async load(name, engine, { signal } = {}) {
+  async load(name, engine, options = {}) {
     checkName(name);
-    const pacer = new Pacer(signal, "loading the index");
+    checkOptions(options, ["signal"], LOADING);
+    const pacer = new Pacer(options.signal, LOADING);
     const reading = this.#begin("readonly");
     const info = await read(reading.objectStore(INFOS).get(name));
     if (info === undefined) return null;
@@ -139,7 +143,7 @@ export class IndexStore {
       at += piece.length;
       pacer.check();
     }
-    return SearchIndex.load(engine, file, { signal });
+    return SearchIndex.load(engine, file, options);
   }
 
   /**

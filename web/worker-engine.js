@@ -1,10 +1,12 @@
 /** The engine in worker threads: the same calls as Engine's, answered by promises. */
 import { classify } from "./classify.js";
-import { TernError, abortError, checkInput, describe } from "./errors.js";
+import { TernError, abortError, checkInput, checkOptions, describe } from "./errors.js";
 import { DEPTH, Pool } from "./pool.js";
 
 // Texts to a message: few enough for an abort to be quick, and for a pool to share them out evenly.
 const SLICE = 16;
+const CALL_OPTIONS = ["signal"];
+const BATCH_OPTIONS = ["signal", "onProgress"];
 
 /**
  * @typedef {object} CallOptions
@@ -46,9 +48,10 @@ export class WorkerEngine {
    * @returns {Promise<Float32Array>}
    * @throws {TernError} INVALID_INPUT, DISPOSED, ABORTED, WORKER_FAILED; so do the other calls
    */
-  async embed(text, { signal } = {}) {
+  async embed(text, options = {}) {
     checkText(text, "text");
-    return this.#call("embedBatch", [[text]], signal);
+    checkOptions(options, CALL_OPTIONS, "embed");
+    return this.#call("embedBatch", [[text]], options.signal);
   }
 
   /**
@@ -58,9 +61,11 @@ export class WorkerEngine {
    * @param {BatchOptions} [options]
    * @returns {Promise<Float32Array[]>} one a text, in order
    */
-  async embedBatch(texts, { signal, onProgress } = {}) {
+  async embedBatch(texts, options = {}) {
     checkInput(Array.isArray(texts), `texts must be an array of strings, found ${describe(texts)}`);
     for (let i = 0; i < texts.length; i++) checkText(texts[i], `texts[${i}]`);
+    checkOptions(options, BATCH_OPTIONS, "embedBatch");
+    const { signal, onProgress } = options;
     this.#pool.check();
     /** @type {Float32Array[]} */
     const vectors = new Array(texts.length);
@@ -95,9 +100,10 @@ export class WorkerEngine {
    * @param {CallOptions} [options]
    * @returns {Promise<Uint32Array>}
    */
-  async tokenize(text, { signal } = {}) {
+  async tokenize(text, options = {}) {
     checkText(text, "text");
-    return this.#call("tokenize", [text], signal);
+    checkOptions(options, CALL_OPTIONS, "tokenize");
+    return this.#call("tokenize", [text], options.signal);
   }
 
   /**
@@ -107,9 +113,10 @@ export class WorkerEngine {
    * @param {CallOptions} [options]
    * @returns {Promise<{tokens: number, truncated: boolean}>}
    */
-  async tokenCount(text, { signal } = {}) {
+  async tokenCount(text, options = {}) {
     checkText(text, "text");
-    return this.#call("tokenCount", [text], signal);
+    checkOptions(options, CALL_OPTIONS, "tokenCount");
+    return this.#call("tokenCount", [text], options.signal);
   }
 
   /**
