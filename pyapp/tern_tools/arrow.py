@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from tern_engine import Engine
 
-from ._check import check
+from ._check import check, check_engine
 from ._pyarrow import pa, pc
 from .search_types import BatchEngine
 
@@ -61,6 +61,7 @@ def embed_table(
     check(type(batch_size) is int and batch_size > 0, f"batch_size is {batch_size!r}, expected 1+")
     check_column(table.schema, column)
     found: BatchEngine = process_engine() if engine is None else engine
+    check_engine(found, BatchEngine)
     texts = table.column(column)
     if isinstance(table, pa.Table):
         chunks = [_embed(chunk, found, batch_size) for chunk in texts.chunks]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._check import check, check_string
+from ._check import check, check_engine, check_string
 from .similarity import as_vector, cosines
 
 
@@ -19,6 +19,7 @@ class LabelScore(NamedTuple):
     score: float
 
 
+@runtime_checkable
 class BatchEmbedder(Protocol):
     """What classification needs of an engine."""
 
@@ -53,6 +54,7 @@ class Classifier:
         self, engine: BatchEmbedder, labels: Sequence[str] | Mapping[str, Sequence[str]]
     ) -> None:
         """Raises InvalidInputError as classify() does."""
+        check_engine(engine, BatchEmbedder)
         classes = _examples(labels)
         self._engine = engine
         self._labels = [label for label, _ in classes]

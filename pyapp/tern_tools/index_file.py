@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tern_engine.errors import IndexFormatError, IndexStaleError
+from tern_engine.errors import IndexFormatError, IndexStaleError, InvalidInputError
 
 from .documents import Document, document_record, parse_record
 from .sentences import Range
@@ -63,9 +63,15 @@ def write_index(content: IndexContent) -> bytes:
 def read_index(file: Any, fingerprint: str, dim: int) -> IndexContent:
     """The content of a file, a bytes-like, of the model with this fingerprint and dimension.
 
-    Raises IndexFormatError for a damaged file, IndexStaleError for one of another model.
+    Raises IndexFormatError for a damaged file, IndexStaleError for one of another model,
+    InvalidInputError for what is no bytes-like.
     """
-    data = memoryview(file).cast("B")
+    try:
+        data = memoryview(file).cast("B")
+    except TypeError:
+        raise InvalidInputError(
+            field="file", found=type(file).__name__, expected="the bytes of an index, not its path"
+        ) from None
     header = read_index_header(data)
     n, p = header.documents, header.passages
     at_ranges = _HEADER.size + 8 * n
@@ -113,7 +119,12 @@ class IndexHeader:
 
 def read_index_header(file: Any) -> IndexHeader:
     """The header of a file, a bytes-like that may be cut after 96 bytes. IndexFormatError."""
-    data = memoryview(file).cast("B")
+    try:
+        data = memoryview(file).cast("B")
+    except TypeError:
+        raise InvalidInputError(
+            field="file", found=type(file).__name__, expected="the bytes of an index, not its path"
+        ) from None
     least = _HEADER.size + CHECKSUM_BYTES
     _check(len(data) >= least, f"the file has {len(data)} bytes, expected {least} or more")
     magic, version, kind, fingerprint, dim, tokens, n, p = _HEADER.unpack_from(data)

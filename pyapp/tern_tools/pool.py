@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tern_engine import Engine
 from tern_engine.batches import encode, encode_stream
-from tern_engine.errors import DisposedError
+from tern_engine.errors import DisposedError, InvalidInputError
 
-from ._check import check
+from ._check import check, listed
 
 # Texts handed to an engine at a time: few enough to spread a batch evenly.
 _SHARE = 32
@@ -66,25 +66,37 @@ class EnginePool:
 
     def embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """float32 [n, dim], shared out among the engines."""
-        given = texts if isinstance(texts, (str, bytes)) else list(texts)  # refused by the engine
-        return self._spread(given, _SHARE)
+        return self._spread(listed(texts, "texts"), _SHARE)
 
     def encode(
         self,
         sentences: str | Sequence[str],
         batch_size: int = _SHARE,
         show_progress_bar: bool = False,
+        num_workers: int = 0,
     ) -> NDArray[np.float32]:
-        """As an Engine's, by all engines at once; each gets batch_size texts at a time."""
+        """As an Engine's, by all engines at once; each gets batch_size texts at a time.
+
+        num_workers must be 0: it computes in threads.
+        """
+        _check_no_workers(num_workers)
         if isinstance(sentences, str):
             vector: NDArray[np.float32] = self.embed(sentences)
             return vector
         engine, size = self._spreading(batch_size)
-        vectors: NDArray[np.float32] = encode(engine, list(sentences), size, show_progress_bar, 0)
+        vectors: NDArray[np.float32] = encode(
+            engine, listed(sentences, "sentences"), size, show_progress_bar, 0
+        )
         return vectors
 
-    def encode_stream(self, texts: Iterable[str], batch_size: int = _SHARE) -> Iterator[Any]:
-        """As an Engine's, by all engines at once; each gets batch_size texts at a time."""
+    def encode_stream(
+        self, texts: Iterable[str], batch_size: int = _SHARE, num_workers: int = 0
+    ) -> Iterator[Any]:
+        """As an Engine's, by all engines at once; each gets batch_size texts at a time.
+
+        num_workers must be 0: it computes in threads.
+        """
+        _check_no_workers(num_workers)
         engine, size = self._spreading(batch_size)
         return encode_stream(engine, texts, size, 0)
 
@@ -97,6 +109,11 @@ class EnginePool:
         """As an Engine's."""
         with self._borrowed() as engine:
             return engine.token_count(text)
+
+    def config_summary(self) -> str:
+        """As an Engine's."""
+        with self._borrowed() as engine:
+            return engine.config_summary()
 
     def dispose(self) -> None:
         """Free all engines once they are done. Any later use raises DisposedError."""
@@ -113,18 +130,25 @@ class EnginePool:
         )
         return _Spreading(self, batch_size), batch_size * len(self._engines)
 
-    def _spread(self, texts: Any, share: int) -> NDArray[np.float32]:
-        if isinstance(texts, (str, bytes)) or len(texts) <= share:
+    def _spread(self, texts: Sequence[str], share: int) -> NDArray[np.float32]:
+        if len(texts) <= share:
             return self._share(texts)
         if self._disposed:
             raise DisposedError("the pool was disposed, expected a live one: make another")
         shares = [texts[at : at + share] for at in range(0, len(texts), share)]
         return np.concatenate(list(self._threads.map(self._share, shares)))
 
-    def _share(self, texts: Any) -> NDArray[np.float32]:
+    def _share(self, texts: Sequence[str]) -> NDArray[np.float32]:
         with self._borrowed() as engine:
             vectors: NDArray[np.float32] = engine.embed_batch(texts)
             return vectors
+
+
+def _check_no_workers(num_workers: Any) -> None:
+    if num_workers != 0:
+        raise InvalidInputError(
+            field="num_workers", found=repr(num_workers), expected="0 with a pool: it has threads"
+        )
 
 
 class _Spreading:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tern_engine.errors import DimensionError, InvalidInputError
 
-from ._check import check
+from ._check import check, check_callable, check_engine, listed
 from .documents import Document, read_documents
 from .index_file import (
     MAX_DIM,
@@ -55,6 +55,7 @@ class SearchIndex:
     ) -> None:
         """An empty index. "int8" vectors take a quarter of the memory; `passage_tokens` is the
         longest passage, by default what the model reads. Raises InvalidInputError."""
+        check_engine(engine, SearchEngine)
         limit = engine.max_seq_len if passage_tokens is None else passage_tokens
         check(vectors in ("float32", "int8"), f'vectors must be "float32" or "int8", not {vectors}')
         check(
@@ -76,8 +77,9 @@ class SearchIndex:
     def load(cls, engine: SearchEngine, file: Any) -> SearchIndex:
         """The index in a bytes-like, as save() or the browser wrote it.
 
-        Raises IndexFormatError, IndexStaleError for one of another model.
+        Raises IndexFormatError, IndexStaleError for one of another model, InvalidInputError.
         """
+        check_engine(engine, SearchEngine)
         content = read_index(file, engine.fingerprint, engine.dim)
         index = cls(engine, vectors=content.table.kind, passage_tokens=content.passage_tokens)
         index._fill(content.documents, content.ranges, content.table)
@@ -97,11 +99,10 @@ class SearchIndex:
         return len(self._entries)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._entries
+        return isinstance(id, str) and id in self._entries
 
     def get(self, id: str) -> Document | None:
-        entry = self._entries.get(id)
-        return entry.document if entry else None
+        return self._entries[id].document if id in self else None
 
     def documents(self) -> Iterator[Document]:
         """All documents, in the index's order."""
@@ -162,11 +163,16 @@ class SearchIndex:
         return Changes(len(new) - changed, changed, sum(id not in wanted for id in old))
 
     def remove(self, ids: str | Iterable[str]) -> int:
-        """Remove documents and say how many there were; ids not in the index are ignored."""
-        wanted = [ids] if isinstance(ids, str) else list(ids)
-        found = sum(self._entries.pop(id, None) is not None for id in wanted)
+        """Remove documents and say how many there were; ids not in the index are ignored.
+
+        Raises InvalidInputError.
+        """
+        wanted = [ids] if isinstance(ids, str) else listed(ids, "ids", "a str or several")
+        found = {id for id in wanted if id in self}
+        for id in found:
+            del self._entries[id]
         self._table = None
-        return found
+        return len(found)
 
     def clear(self) -> None:
         """Remove all documents."""
@@ -192,6 +198,7 @@ class SearchIndex:
                 f'mode is "{mode}", expected "meaning": the browser ranks keywords by MiniSearch, '
                 "and no Python library ranks as it does"
             )
+        check_callable(filter, "filter")
         check(type(k) is int and k > 0, f"k must be an int of 1 or more, found {k!r}")
         if isinstance(query, str):
             vector = self._checked([self._engine.embed(query)], 1)[0]
@@ -224,6 +231,7 @@ class SearchIndex:
             type(batch_size) is int and batch_size > 0,
             f"batch_size must be an int of 1 or more, found {batch_size!r}",
         )
+        check_callable(on_progress, "on_progress")
         count = self._engine.token_count
         done = 0
         waiting: list[tuple[Document, list[Range]]] = []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from .documents import Document
 
 
+@runtime_checkable
 class BatchEngine(Protocol):
     """What embeds texts: an Engine, an EnginePool, or what stands in for one."""
 
@@ -19,6 +20,7 @@ class BatchEngine(Protocol):
     def embed_batch(self, texts: Sequence[str], /) -> Any: ...
 
 
+@runtime_checkable
 class SearchEngine(Protocol):
     """What an index needs of an engine; tern_engine.Engine is one. Embeddings have length 1."""
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tern_engine import Engine
-from tern_engine.errors import InvalidInputError
+from tern_engine.errors import DimensionError, InvalidInputError
 
-from ._check import check
+from ._check import check, check_string, listed
 from .pool import EnginePool
 
 
@@ -43,7 +43,13 @@ class SentenceModel:
             engine is None or model_name_or_path is None,
             "model_name_or_path must be None where an engine is given",
         )
-        self.engine = Engine.load(model_name_or_path) if engine is None else engine
+        if engine is None:
+            engine = Engine.load(model_name_or_path)
+        check(
+            isinstance(engine, (Engine, EnginePool)),
+            f"engine must be an Engine or an EnginePool, found {type(engine).__name__}",
+        )
+        self.engine = engine
         self.prompts: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -100,7 +106,7 @@ class SentenceModel:
         """float32 [dim] of a str, [n, dim] of several; unit length, whatever normalize_embeddings.
 
         `prompt` is put before each text. A list of [dim] where neither an array nor a tensor is
-        asked for. num_workers as in Engine.encode, without a pool. Raises InvalidInputError.
+        asked for. num_workers as in Engine.encode; 0 with a pool. Raises InvalidInputError.
         """
         _check_device(device)
         _check_only("prompt_name", prompt_name, None, "the model has no named prompts")
@@ -108,15 +114,11 @@ class SentenceModel:
         _check_only("precision", precision, "float32", "quantize the result yourself")
         if truncate_dim != self.engine.dim:
             _check_only("truncate_dim", truncate_dim, None, "the model needs all its floats")
+        if prompt is not None:
+            check_string(prompt, "prompt")
         single = isinstance(sentences, str)
         texts = [(prompt or "") + text for text in _texts([sentences] if single else sentences)]
-        more = {"num_workers": num_workers} if num_workers != 0 else {}
-        if more and isinstance(self.engine, EnginePool):
-            raise InvalidInputError(
-                field="num_workers", found=num_workers, expected="0 with a pool: it has threads"
-            )
-        show = bool(show_progress_bar)
-        vectors = self.engine.encode(texts, batch_size, show, **more)
+        vectors = self.engine.encode(texts, batch_size, bool(show_progress_bar), num_workers)
         found = vectors[0] if single else vectors
         if convert_to_tensor:
             return _tensor(found)
@@ -133,9 +135,15 @@ class SentenceModel:
     def similarity(self, embeddings1: Any, embeddings2: Any) -> NDArray[np.float32]:
         """Cosines float32 [n, m] of embeddings [n, dim] or [dim] and [m, dim] or [dim].
 
-        By numpy's product, whose last bits may differ from tern_tools.similarity's.
+        By numpy's product, whose last bits may differ from tern_tools.similarity's. Raises
+        InvalidInputError, DimensionError.
         """
         one, other = _units(embeddings1), _units(embeddings2)
+        if one.shape[1] != other.shape[1]:
+            raise DimensionError(
+                f"the first embeddings have {one.shape[1]} elements, the second {other.shape[1]}; "
+                "they must be equal"
+            )
         cosines: NDArray[np.float32] = (one @ other.T).astype(np.float32)
         return cosines
 
@@ -160,11 +168,7 @@ def _check_only(name: str, value: Any, only: Any, why: str) -> None:
 
 
 def _texts(texts: Any) -> list[str]:
-    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
-        raise InvalidInputError(
-            field="sentences", found=type(texts).__name__, expected="a str or a sequence of str"
-        )
-    found = list(texts)
+    found = listed(texts, "sentences", "a str or a sequence of str")
     for i, text in enumerate(found):
         check(isinstance(text, str), f"text {i} must be a str, found {type(text).__name__}")
     return found
@@ -172,7 +176,12 @@ def _texts(texts: Any) -> list[str]:
 
 def _units(vectors: Any) -> NDArray[np.float64]:
     """float64 [n, dim], each row of length 1 or 0."""
-    found = np.atleast_2d(np.asarray(vectors, np.float64))
+    try:
+        found = np.atleast_2d(np.asarray(vectors, np.float64))
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            field="embeddings", found=type(vectors).__name__, expected="arrays of numbers"
+        ) from None
     check(found.ndim == 2, f"embeddings must have one or two dimensions, found {found.ndim}")
     lengths = np.linalg.norm(found, axis=1, keepdims=True)
     units: NDArray[np.float64] = found / np.where(lengths == 0, 1, lengths)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from tern_engine import Engine
 from tern_engine.errors import InvalidInputError
 
+from ._check import listed
+
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 except ModuleNotFoundError as _error:
@@ -78,15 +80,13 @@ def _shared_engine(model: str | None) -> Engine:
 
 
 def _check_texts(texts: Any) -> list[str]:
-    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
-        raise InvalidInputError(field="X", found=type(texts).__name__, expected="a sequence of str")
     if getattr(texts, "ndim", 1) != 1:
         raise InvalidInputError(
             field="X",
             found=f"of {texts.ndim} dimensions",
             expected="one column of str: in a ColumnTransformer give its name without a list",
         )
-    found = list(texts)
+    found = listed(texts, "X")
     for i, text in enumerate(found):
         if not isinstance(text, str):
             raise InvalidInputError(

@@ -113,12 +113,13 @@ NUMBERS = pa.table({"id": [1], "text": ["a"]})
         (pa.table([["a"], ["b"]], ["text", "text"]), {}, "2 columns are named 'text'"),
         (pa.table([["a"], [1], [2]], ["text", "e", "e"]), {"output": "e"}, "2 columns are named"),
         (NUMBERS, {"batch_size": 0}, "batch_size is 0"),
+        (NUMBERS, {"engine": 5}, "engine must be an Engine"),
         (["a"], {}, "must be a pyarrow Table or RecordBatch, found list"),
     ],
 )
 def test_refused(engine: object, table: object, options: dict, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        embed_table(table, engine=engine, **options)
+        embed_table(table, **{"engine": engine, **options})
 
 
 def test_pyarrow_is_imported_by_nothing_else(tmp_path: Path) -> None:

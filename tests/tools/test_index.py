@@ -130,6 +130,22 @@ def test_bad_queries_and_options() -> None:
             index.query("x", mode=mode)
     with pytest.raises(InvalidInputError, match='must be "meaning"'):
         index.query("x", mode="semantic")
+    with pytest.raises(InvalidInputError, match="filter must be a function"):
+        index.query("x", filter="no")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="on_progress must be a function"):
+        index.add(document("b", "u"), on_progress=[])  # type: ignore[arg-type]
+    for ids in (5, None):
+        with pytest.raises(InvalidInputError, match="ids is"):
+            index.remove(ids)  # type: ignore[arg-type]
+    assert index.remove([5, ["a"]]) == 0 and [] not in index and index.get([]) is None  # type: ignore[arg-type,list-item]
+    assert len(index) == 1
+    with pytest.raises(InvalidInputError, match="file is str, expected the bytes of an index"):
+        SearchIndex.load(FakeEngine(), "site.index")
+    for engine in (None, "engine", FakeEngine):
+        with pytest.raises(InvalidInputError, match="engine must be an Engine"):
+            SearchIndex(engine)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInputError, match="engine must be an Engine"):
+            SearchIndex.load(engine, index.save())  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError):
         SearchIndex(FakeEngine(), vectors="int4")
     with pytest.raises(InvalidInputError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -71,6 +72,7 @@ def test_encode_shares_out(
 def test_small_methods(pool: EnginePool) -> None:
     assert pool.tokenize("a sentence") == [101, 1037, 6251, 102]
     assert pool.token_count("a sentence") == (4, False)
+    assert json.loads(pool.config_summary())["fingerprint"] == pool.fingerprint
     assert repr(pool).startswith("<EnginePool of 3: <Engine tern-engine-emb-int4")
 
 
@@ -88,8 +90,16 @@ def test_errors_leave_the_pool_usable(serial: np.ndarray, pool: EnginePool) -> N
     for _ in range(5):
         with pytest.raises(InvalidInputError):
             pool.embed(5)
+        for bad in (b"text", None, np.array(5), [None] * 40):
+            for method in (pool.embed_batch, pool.encode):
+                with pytest.raises(InvalidInputError):
+                    method(bad)
         with pytest.raises(InvalidInputError):
             pool.embed_batch("text")
+        with pytest.raises(InvalidInputError, match="a pool"):
+            pool.encode(TEXTS, num_workers=2)
+        with pytest.raises(InvalidInputError, match="a pool"):
+            pool.encode_stream(TEXTS, num_workers=2)
     assert np.array_equal(pool.embed(TEXTS[0]), serial[0])
     with pytest.raises(InvalidInputError):
         EnginePool(0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tern_engine.errors import InvalidInputError
+from tern_engine.errors import DimensionError, InvalidInputError
 from tern_tools import EnginePool, SentenceModel, similarity
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +92,11 @@ def test_similarity(model: SentenceModel, vectors: np.ndarray) -> None:
     for bad in (np.zeros((1, 1, 2)), [[1.0, 2.0]]):
         with pytest.raises(InvalidInputError, match="embeddings must"):
             model.similarity_pairwise(bad, vectors)
+    for bad in ("text", [[1.0], [1.0, 2.0]]):
+        with pytest.raises(InvalidInputError, match="arrays of numbers"):
+            model.similarity(bad, vectors)
+    with pytest.raises(DimensionError):
+        model.similarity([1.0, 2.0], vectors)
 
 
 def matrix_diagonal(model: SentenceModel, vectors: np.ndarray) -> np.ndarray:
@@ -122,12 +127,13 @@ def test_what_callers_ask_of_it(model: SentenceModel) -> None:
         {"device": ["cpu", "cpu"]},
         {"truncate_dim": 128},
         {"batch_size": 0},
+        {"prompt": 5},
     ],
     ids=repr,
 )
 def test_refused_options(model: SentenceModel, options: dict[str, Any]) -> None:
     (name,) = options
-    with pytest.raises(InvalidInputError, match=rf"{name} is .*, expected "):
+    with pytest.raises(InvalidInputError, match=rf"{name} (is .*, expected|must be) "):
         model.encode(TEXTS, **options)
 
 
@@ -150,6 +156,8 @@ def test_models_and_engines(model: SentenceModel, vectors: np.ndarray) -> None:
     pool.dispose()
     with pytest.raises(InvalidInputError):
         SentenceModel(path, engine=pool)
+    with pytest.raises(InvalidInputError, match="engine must be an Engine or"):
+        SentenceModel(engine=5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="device"):
         SentenceModel(device="cuda")
     with pytest.raises(OSError):

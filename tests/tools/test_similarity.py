@@ -82,3 +82,5 @@ def test_classify_threshold_and_refusals() -> None:
             classify(engine, text, labels, threshold=threshold)
     with pytest.raises(InvalidInputError):
         Classifier(engine, ["a"]).classify_batch(["t"], threshold=math.nan)
+    with pytest.raises(InvalidInputError, match="engine must be an Engine"):
+        classify(None, "t", ["a"])  # type: ignore[arg-type]
