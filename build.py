@@ -8,7 +8,6 @@ Needs Python 3.11 or newer, Node 20 or newer and npm. The rest is installed, in 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import runpy
 import shutil
@@ -19,12 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tools import environment
+
 if TYPE_CHECKING:
     from tools.recipes import Recipes
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+VENV_PYTHON = environment.python_of(VENV)
+VENV_TRAINING = ROOT / ".venv-training"
 FORMATS = ("int4", "int8", "ternary", "fp32")
 
 
@@ -97,7 +99,7 @@ def test(options: argparse.Namespace) -> int:
     if code != 0:
         return code
     if options.full:
-        _ensure_python_packages(["spark"])
+        environment.ensure_python_packages(VENV, ["spark"])
     _ensure_chromium()
     arguments = ["-m", "pytest", *(["--full"] if options.full else []), *options.rest]
     commands = [[str(VENV_PYTHON), *arguments]]
@@ -113,7 +115,8 @@ def training(options: argparse.Namespace) -> int:
     code = _make(lambda recipes: recipes.engines())
     if code != 0:
         return code
-    python = str(_ensure_training())
+    environment.ensure_python_packages(VENV_TRAINING, ["training", "teacher"])
+    python = str(environment.python_of(VENV_TRAINING))
     commands = [
         [python, "-m", "mypy", "training", "tests/training"],
         [python, "-m", "pytest", "tests/training", *options.rest],
@@ -135,7 +138,7 @@ def clean(options: argparse.Namespace) -> int:
     package = ROOT / "pyapp" / "tern_engine"
     paths = [ROOT / "build", ROOT / "dist", package / "data", *package.glob("_build_*.py")]
     if options.all:
-        paths += [VENV, ROOT / ".venv-training"]
+        paths += [VENV, VENV_TRAINING]
         paths += [folder / "node_modules" for folder in (ROOT, ROOT / "worker", ROOT / "bench")]
     for path in paths:
         if path.is_dir():
@@ -229,8 +232,8 @@ def main(arguments: list[str]) -> int:
     needs = ("build",) if getattr(options, "training", False) else target.needs
     groups = [need for need in needs if not need.startswith("npm")]
     if groups:
-        _ensure_python_packages(groups)
-        if Path(sys.prefix).resolve() != VENV.resolve():
+        anew = environment.ensure_python_packages(VENV, groups)
+        if anew or Path(sys.prefix).resolve() != VENV.resolve():
             command = [str(VENV_PYTHON), str(Path(__file__).resolve()), *arguments]
             if os.name == "posix":  # in this process's place, so that Ctrl-C has one to end
                 sys.stdout.flush()
@@ -239,7 +242,7 @@ def main(arguments: list[str]) -> int:
     npm = {"npm": ROOT, "npm worker": ROOT / "worker", "npm bench": ROOT / "bench"}
     for need, folder in npm.items():
         if need in needs:
-            _ensure_npm_packages(folder)
+            environment.ensure_npm_packages(folder)
     return target.run(options)
 
 
@@ -248,7 +251,8 @@ def _make(recipe: Callable[[Recipes], object], model: Path | None = None) -> int
 
     model   what the site and the Worker are built of; None: the committed model
     """
-    from tools.recipes import Recipes, build_lock
+    from tools.lock import build_lock
+    from tools.recipes import Recipes
 
     with build_lock():
         recipes = Recipes(model)
@@ -261,53 +265,6 @@ def _make(recipe: Callable[[Recipes], object], model: Path | None = None) -> int
             return 1
         recipes.report()
     return 0
-
-
-def _ensure_python_packages(groups: list[str]) -> None:
-    """Make .venv and install requirements/<group>.txt of each group that changed."""
-    if not VENV_PYTHON.exists():
-        print("making .venv", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-    for group in groups:
-        pins = ROOT / "requirements" / f"{group}.txt"
-        install = [str(VENV_PYTHON), "-m", "pip", "install", "--quiet", "--no-deps"]
-        install += ["--disable-pip-version-check", "-r", str(pins)]
-        _when_changed(VENV / f"installed-{group}", pins, f"installing {pins.name}", install)
-
-
-def _ensure_training() -> Path:
-    """The Python of .venv-training, which holds requirements/training.txt and teacher.txt."""
-    folder = ROOT / ".venv-training"
-    python = folder / VENV_PYTHON.relative_to(VENV)
-    if not python.exists():
-        print("making .venv-training", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    for group, options in (("training", []), ("teacher", ["--no-deps"])):
-        pins = ROOT / "requirements" / f"{group}.txt"
-        install = [str(python), "-m", "pip", "install", "--quiet", *options]
-        install += ["--disable-pip-version-check", "-r", str(pins)]
-        _when_changed(folder / f"installed-{group}", pins, f"installing {pins.name}", install)
-    return python
-
-
-def _ensure_npm_packages(folder: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None or shutil.which("node") is None:
-        sys.exit("build.py needs Node 20 or newer, and npm")
-    lock = folder / "package-lock.json"
-    stamp = folder / "node_modules" / ".installed"
-    command = [npm, "ci", "--prefix", str(folder), "--no-fund", "--no-audit"]
-    _when_changed(stamp, lock, f"npm ci for {lock.relative_to(ROOT)}", command)
-
-
-def _when_changed(stamp: Path, source: Path, what: str, command: list[str]) -> None:
-    """Run `command` unless `stamp` says that it ran for this content of `source`."""
-    content = hashlib.sha256(source.read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == content:
-        return
-    print(what, flush=True)
-    subprocess.run(command, cwd=ROOT, check=True)
-    stamp.write_text(content)
 
 
 def _ensure_chromium() -> None:

@@ -81,6 +81,7 @@ def test_a_damaged_model_is_refused_with_its_code(tmp_path: Path) -> None:
 
 def test_clean_removes_ignored_files_only(tmp_path: Path) -> None:
     shutil.copyfile(ROOT / "build.py", tmp_path / "build.py")
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
     shutil.copyfile(ROOT / ".gitignore", tmp_path / ".gitignore")
     committed = ["README.md", "pyapp/tern_engine/engine.py", "web/tern-engine.js"]
     built = [

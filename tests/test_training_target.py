@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import build as build_script
+from tools import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -20,22 +21,18 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         seen.append(command)
         return 3 if "mypy" in command else 0
 
-    def python_packages(groups: list[str]) -> None:
-        seen.append(["packages", *groups])
+    def python_packages(folder: Path, groups: list[str]) -> bool:
+        seen.append([folder.name, *groups])
+        return False
 
     def npm_packages(folder: Path) -> None:
         seen.append(["npm", folder.name])
 
-    def when_changed(stamp: Path, source: Path, what: str, command: list[str]) -> None:
-        seen.append(["install", source.name, *[part for part in command if part == "--no-deps"]])
-
     monkeypatch.setattr(build_script, "_run", run)
     monkeypatch.setattr(build_script, "_make", lambda recipe: 0)
     monkeypatch.setattr(build_script, "_ensure_chromium", lambda: None)
-    monkeypatch.setattr(build_script, "_ensure_python_packages", python_packages)
-    monkeypatch.setattr(build_script, "_ensure_npm_packages", npm_packages)
-    monkeypatch.setattr(build_script, "_when_changed", when_changed)
-    monkeypatch.setattr("subprocess.run", lambda *command, **options: None)
+    monkeypatch.setattr(environment, "ensure_python_packages", python_packages)
+    monkeypatch.setattr(environment, "ensure_npm_packages", npm_packages)
     return seen
 
 
@@ -43,11 +40,7 @@ def test_training_has_its_own_environment_and_no_npm(log: list[list[str]]) -> No
     code = build_script.main(["test", "--training", "-k", "step"])
     assert code == 3, "the worst result counts"
     *installed, types, tests = log
-    assert installed == [
-        ["packages", "build"],
-        ["install", "training.txt"],
-        ["install", "teacher.txt", "--no-deps"],
-    ]
+    assert installed == [[".venv", "build"], [".venv-training", "training", "teacher"]]
     assert ".venv-training" in types[0] and types[1:] == [
         "-m",
         "mypy",

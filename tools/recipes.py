@@ -7,8 +7,6 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -265,20 +263,6 @@ def run_python(*arguments: str, python_path: Path = ROOT / "pyapp") -> None:
     """Run this interpreter from the repository's root, with tern_engine from `python_path`."""
     environment = {**os.environ, "PYTHONPATH": str(python_path)}
     subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=True)
-
-
-@contextmanager
-def build_lock() -> Iterator[None]:
-    """Hold off other builds in this checkout, where the system can."""
-    BUILD.mkdir(exist_ok=True)
-    with (BUILD / "lock").open("w") as file:
-        try:
-            import fcntl
-        except ImportError:
-            yield
-            return
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _project() -> dict[str, Any]:
