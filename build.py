@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools import environment
+from tools.serve import port_number
 
 if TYPE_CHECKING:
     from tools.recipes import Recipes
@@ -203,10 +204,12 @@ def parser() -> argparse.ArgumentParser:
         parsers[name].add_argument(
             "--model", type=_file, help="a .bin of any table format (default: the committed model)"
         )
-    parsers["demo"].add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    parsers["demo"].add_argument(
+        "--port", type=port_number, default=8000, help="0 takes a free one"
+    )
     parsers["worker"].add_argument("--serve", action="store_true", help="run it with wrangler dev")
     parsers["worker"].add_argument("--snapshot", action="store_true", help="start from a snapshot")
-    parsers["worker"].add_argument("--port", type=int, default=8787, help="for --serve")
+    parsers["worker"].add_argument("--port", type=port_number, default=8787, help="for --serve")
     parsers["test"].add_argument("--full", action="store_true", help="exhaustive and soak runs too")
     parsers["test"].add_argument(
         "--training", action="store_true", help="the tests of training/ instead (installs torch)"

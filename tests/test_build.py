@@ -18,6 +18,7 @@ import pytest
 
 import build as build_script
 from tools.ledger import Ledger
+from tools.serve import main as serve_command
 from tools.serve import running, serve
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -301,6 +302,23 @@ def test_the_server_listens_on_this_machine_only(site: ThreadingHTTPServer) -> N
 def test_a_port_in_use_is_a_message(site: ThreadingHTTPServer, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="--port 0 takes a free one"):
         serve(tmp_path, site.server_address[1])
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "99999", "x", "8.5", ""])
+def test_no_port_is_a_message_before_anything_is_done(
+    port: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command, arguments in (
+        (serve_command, [str(tmp_path)]),
+        (build_script.main, ["demo"]),
+        (build_script.main, ["worker", "--serve"]),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            command([*arguments, f"--port={port}"])
+        assert ended.value.code == 2
+        assert f"{port!r} is no port, which are 0 to 65535" in capsys.readouterr().err
+    for good in (0, 8000, 65535):
+        assert build_script.parser().parse_args(["demo", "--port", str(good)]).port == good
 
 
 def test_a_client_that_leaves_early_does_no_harm(

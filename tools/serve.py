@@ -169,6 +169,14 @@ class StaticServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
+def port_number(argument: str) -> int:
+    """A port of the command line, for argparse; 0 stands for a free one."""
+    port = int(argument) if argument.isdecimal() else -1
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{argument!r} is no port, which are 0 to 65535")
+    return port
+
+
 def make_server(root: Path, port: int = 0, *, quiet: bool = False) -> ThreadingHTTPServer:
     """A server of `root` on 127.0.0.1, bound but not running; port 0 takes a free one.
 
@@ -208,7 +216,7 @@ def serve(root: Path, port: int, path: str = "/") -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Serve a folder on this machine.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=port_number, default=8000)
     options = parser.parse_args(arguments)
     serve(options.folder, options.port)
 
