@@ -84,7 +84,7 @@ function examplesOf(labels) {
     for (const example of examples) {
       checkInput(typeof example === "string", `an example of ${label} must be a string, found ${describe(example)}`);
     }
-    return { label, examples };
+    return { label, examples: Array.from(examples) };
   });
 }
 

@@ -49,6 +49,18 @@ export function readDocument(value, name) {
 }
 
 /**
+ * What a caller gave, taken at once, as reading it all may take a while: an array and objects of our own.
+ * What `meta` holds is left where it is: to copy that of many documents at once would hold up a page.
+ *
+ * @param {unknown} documents
+ * @returns {unknown[]}
+ */
+export function takeDocuments(documents) {
+  const take = (/** @type {unknown} */ value) => (isPlainObject(value) ? { ...value } : value);
+  return Array.isArray(documents) ? Array.from(documents, take) : [take(documents)];
+}
+
+/**
  * Frozen copies of documents that a caller gave.
  *
  * @param {unknown[]} documents

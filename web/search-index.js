@@ -1,5 +1,5 @@
 /** An index over documents that finds by meaning, by keyword, or both. */
-import { readDocuments } from "./documents.js";
+import { readDocuments, takeDocuments } from "./documents.js";
 import { Embedder } from "./embedder.js";
 import { Entry } from "./entries.js";
 import { checkInput, checkOptions, describe } from "./errors.js";
@@ -122,7 +122,8 @@ export class SearchIndex {
 
   /**
    * Adds documents. Each is searchable as soon as its last passage is embedded; changes asked for
-   * meanwhile wait for their turn.
+   * meanwhile wait for their turn. What the caller does to the array and its objects later has no effect,
+   * but `meta` is read while the promise is pending.
    *
    * @param {Document | readonly Document[]} documents with ids that the index does not hold
    * @param {AddOptions} [options]
@@ -242,9 +243,8 @@ export class SearchIndex {
   async #put(documents, options = {}, isWelcome) {
     checkAddOptions(options);
     const { signal, onProgress, batchSize } = options;
-    const given = Array.isArray(documents) ? Array.from(documents) : [documents];
-    // Copied at once, added when it is this call's turn; until then nobody waits for a failure.
-    const reading = readDocuments(given, new Pacer(signal, ADDING));
+    // Read from now on, added when it is this call's turn; until then nobody waits for a failure.
+    const reading = readDocuments(takeDocuments(documents), new Pacer(signal, ADDING));
     reading.catch(() => {});
     return this.#exclusive(async () => {
       const copies = await reading;

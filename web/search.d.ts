@@ -122,7 +122,10 @@ export class SearchIndex {
   get(id: string): Document | undefined;
   /** All documents, in the order in which they were added. */
   documents(): Generator<Document>;
-  /** Adds documents with new ids. Each is searchable as soon as it is embedded. */
+  /**
+   * Adds documents with new ids. Each is searchable as soon as it is embedded. The array and its objects
+   * may be changed meanwhile, but not what is in a `meta`.
+   */
   add(documents: Document | readonly Document[], options?: AddOptions): Promise<void>;
   /** Adds documents, each in the place of the one with its id if there is one. */
   replace(documents: Document | readonly Document[], options?: AddOptions): Promise<void>;

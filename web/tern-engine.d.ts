@@ -111,7 +111,10 @@ export class WorkerEngine {
   readonly workers: number;
   /** The embedding of a text: `dim` floats, of length 1. */
   embed(text: string, options?: CallOptions): Promise<Float32Array>;
-  /** One embedding a text, in order, shared out over the workers; the same bits as from Engine. */
+  /**
+   * One embedding a text, in order, shared out over the workers; the same bits as from Engine. The array
+   * may be changed meanwhile.
+   */
   embedBatch(
     texts: readonly string[],
     options?: CallOptions & { onProgress?: (done: number, total: number) => void },

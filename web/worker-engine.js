@@ -55,7 +55,7 @@ export class WorkerEngine {
   }
 
   /**
-   * The embeddings of many texts, shared out over the workers.
+   * The embeddings of many texts, shared out over the workers. The array may be changed meanwhile.
    *
    * @param {readonly string[]} texts
    * @param {BatchOptions} [options]
@@ -63,26 +63,27 @@ export class WorkerEngine {
    */
   async embedBatch(texts, options = {}) {
     checkInput(Array.isArray(texts), `texts must be an array of strings, found ${describe(texts)}`);
-    for (let i = 0; i < texts.length; i++) checkText(texts[i], `texts[${i}]`);
+    const given = Array.from(texts);
+    given.forEach((text, i) => checkText(text, `texts[${i}]`));
     checkOptions(options, BATCH_OPTIONS, "embedBatch");
     const { signal, onProgress } = options;
     this.#pool.check();
     /** @type {Float32Array[]} */
-    const vectors = new Array(texts.length);
+    const vectors = new Array(given.length);
     const stop = new AbortController();
     let next = 0;
     let done = 0;
     // As many at a time as the workers hold, so that batches side by side get on alike.
     const embedSlices = async () => {
-      while (next < texts.length && !stop.signal.aborted) {
+      while (next < given.length && !stop.signal.aborted) {
         const start = next;
-        const slice = texts.slice(start, (next += SLICE));
+        const slice = given.slice(start, (next += SLICE));
         const call = { bulk: true, signal: stop.signal };
         const flat = await this.#pool.run("embedBatch", [slice], call);
         if (stop.signal.aborted) return;
         slice.forEach((_, i) => (vectors[start + i] = flat.slice(i * this.dim, (i + 1) * this.dim)));
         done += slice.length;
-        onProgress?.(done, texts.length);
+        onProgress?.(done, given.length);
       }
     };
     try {

@@ -39,6 +39,14 @@ test("an asynchronous engine makes it a promise of the same", async () => {
   assert.deepEqual(await promise, classify(engine, "1,0.5", labels, { threshold: 0 }));
 });
 
+test("examples are those of the call, whatever becomes of their array meanwhile", async () => {
+  const labels = { up: ["0,1"], right: ["1,0"] };
+  const promise = classify(asynchronous, "1,0.5", labels);
+  labels.up.push("5,5");
+  labels.right.length = 0;
+  assert.deepEqual(await promise, classify(engine, "1,0.5", { up: ["0,1"], right: ["1,0"] }));
+});
+
 test("one batch for all", () => {
   const counting = fakeEngine();
   classify(counting, "text", { a: ["one", "two"], b: ["three"] });

@@ -88,6 +88,19 @@ for (const async of [false, true]) {
   });
 }
 
+test("documents are added as they were when it was asked for", async () => {
+  const index = new SearchIndex(fakeEngine());
+  const given = Array.from({ length: 3000 }, (_, i) => doc(`${i}`, `text ${i}`, { title: `title ${i}` }));
+  const one = doc("one", "just one");
+  const adding = Promise.all([index.add(given), index.add(one)]);
+  for (const document of [...given, one]) Object.assign(document, { id: "x", text: "changed", title: "changed" });
+  given.length = 0;
+  await adding;
+  assert.equal(index.size, 3001);
+  assert.deepEqual(index.get("2999"), doc("2999", "text 2999", { title: "title 2999" }));
+  assert.deepEqual(index.get("one"), doc("one", "just one"));
+});
+
 test("what is invalid is refused before anything is added", async () => {
   const index = await indexOf(PETS);
   const engine = fakeEngine();

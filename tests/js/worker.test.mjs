@@ -251,6 +251,25 @@ test("two batches side by side get on alike", async () => {
   assert.deepEqual(order, ["short", "long"]);
 });
 
+test("a batch is of the texts as they were when it was asked for", async () => {
+  const { threads, load, options } = await startFake();
+  const engine = await load(options);
+  const given = texts(40);
+  let vectors;
+  void engine.embedBatch(given).then((answer) => (vectors = answer));
+  given.fill("other").length = 20;
+  const sent = [];
+  while (vectors === undefined) {
+    await tick();
+    for (const part of threads[0].calls()) {
+      sent.push(...part);
+      threads[0].reply();
+    }
+  }
+  assert.deepEqual(sent, texts(40));
+  assert.deepEqual(Array.from(vectors, (vector) => vector?.length), Array(40).fill(1));
+});
+
 test("a part of a batch that fails rejects it with that error; a callback's own error, too", async () => {
   const { threads, load, options } = await startFake();
   const engine = await load(options);
