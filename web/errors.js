@@ -23,22 +23,6 @@ export class TernError extends Error {
 }
 
 /**
- * What an abort rejects with: code ABORTED, the AbortError as its cause.
- *
- * @param {AbortSignal | undefined} signal
- * @param {string} [what] what is aborted
- * @returns {TernError}
- */
-export function abortError(signal, what = "the load") {
-  const reason = signal?.reason;
-  const cause =
-    reason instanceof Error && reason.name === "AbortError"
-      ? reason
-      : new DOMException("The operation was aborted.", "AbortError");
-  return new TernError("ABORTED", `${what} was aborted by its caller`, { cause });
-}
-
-/**
  * @param {unknown} condition
  * @param {string} message
  * @returns {asserts condition}

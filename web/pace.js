@@ -2,7 +2,7 @@
  * Long work in short tasks: what runs on a page's main thread lets the page draw and answer in
  * between.
  */
-import { TernError } from "./errors.js";
+import { abortError } from "./abort.js";
 
 /** Work between two pauses, in ms. Well under the 50 ms from which on a pause is felt. */
 export const SLICE_MS = 8;
@@ -40,13 +40,9 @@ export class Pacer {
     this.#since = performance.now();
   }
 
-  /** @throws {TernError} ABORTED, the signal's reason as its cause */
+  /** @throws {TernError} ABORTED */
   check() {
-    if (!this.signal?.aborted) return;
-    const reason = this.signal.reason;
-    const isAbort = reason instanceof Error && reason.name === "AbortError";
-    const cause = isAbort ? reason : new DOMException("The operation was aborted.", "AbortError");
-    throw new TernError("ABORTED", `${this.#what} was aborted by its caller`, { cause });
+    if (this.signal?.aborted) throw abortError(this.signal, this.#what);
   }
 }
 

@@ -1,4 +1,5 @@
 /** A query, from what the caller asked to results with passages and highlights. */
+import { abortable } from "./abort.js";
 import { CodePoints } from "./code-points.js";
 import { TernError, checkInput, checkOptions, describe } from "./errors.js";
 import { Best, RRF_DEPTH, bestOfDocuments, fuse } from "./fusion.js";
@@ -11,6 +12,7 @@ import { highlightsOf, wordsOf } from "./words.js";
 /** @typedef {import("./fusion.js").Hit} Hit */
 /** @typedef {"meaning" | "keyword" | "hybrid"} Mode */
 
+const QUERY = "the query";
 const OPTIONS = ["k", "mode", "filter", "vector", "bestSentence", "signal"];
 
 /**
@@ -58,7 +60,7 @@ export async function runQuery(query, options = {}, { embedder, rows, keywords }
   );
   const filter = checkedFilter(options.filter);
   checkInput(text !== null || mode === "meaning", `the mode ${mode} needs a text, found ${describe(query)}`);
-  const pacer = new Pacer(signal, "the query");
+  const pacer = new Pacer(signal, QUERY);
   const size = mode === "hybrid" ? Math.max(RRF_DEPTH, k) : k;
 
   /** @type {Float32Array | null} */
@@ -76,8 +78,8 @@ export async function runQuery(query, options = {}, { embedder, rows, keywords }
   /** @type {Hit[]} */
   let byKeyword = [];
   if (mode !== "meaning" && text !== null) {
-    const prepared = await keywords();
-    pacer.check();
+    // The half goes on being made: the next query needs it, too.
+    const prepared = await abortable(keywords(), signal, QUERY);
     const best = new Best(size);
     for (const { entry, part, score, terms: matched } of bestOfDocuments(prepared.find(text))) {
       if (entry.removed || (filter !== undefined && !filter(entry.document))) continue;

@@ -1,10 +1,12 @@
 /** The engine in worker threads: the same calls as Engine's, answered by promises. */
+import { abortError, abortable } from "./abort.js";
 import { classify } from "./classify.js";
-import { TernError, abortError, checkInput, checkOptions, describe } from "./errors.js";
+import { TernError, checkInput, checkOptions, describe } from "./errors.js";
 import { DEPTH, Pool } from "./pool.js";
 
 // Texts to a message: few enough for an abort to be quick, and for a pool to share them out evenly.
 const SLICE = 16;
+const CALL = "the call";
 const CALL_OPTIONS = ["signal"];
 const BATCH_OPTIONS = ["signal", "onProgress"];
 
@@ -87,7 +89,7 @@ export class WorkerEngine {
       }
     };
     try {
-      await abortable(Promise.all(Array.from({ length: DEPTH * this.workers }, embedSlices)), signal);
+      await abortable(Promise.all(Array.from({ length: DEPTH * this.workers }, embedSlices)), signal, CALL);
     } finally {
       stop.abort();
     }
@@ -147,7 +149,7 @@ export class WorkerEngine {
    * @param {AbortSignal | undefined} signal
    */
   #call(method, args, signal) {
-    return abortable(this.#pool.run(method, args, { signal }), signal);
+    return abortable(this.#pool.run(method, args, { signal }), signal, CALL);
   }
 
   /** Ends the workers; resolves when they are gone. Calls under way and later ones: DISPOSED. */
@@ -189,24 +191,6 @@ export async function startWorkers({ count, url }, parts, signal, host) {
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
-}
-
-/**
- * What `promise` gives, or ABORTED as soon as the signal fires.
- *
- * @template T
- * @param {Promise<T>} promise
- * @param {AbortSignal | undefined} signal
- * @returns {Promise<T>}
- */
-function abortable(promise, signal) {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(abortError(signal, "the call"));
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 /**

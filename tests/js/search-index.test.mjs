@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { RRF_K, SearchIndex } from "../../web/search.js";
 import { Best, fuse } from "../../web/fusion.js";
 import { Keywords } from "../../web/keywords.js";
+import { runQuery } from "../../web/query.js";
 import { code, countTokens, doc, embedText, fakeEngine, ids, indexOf, LONG, PETS } from "./support/search-engine.mjs";
 
 for (const vectors of ["float32", "int8"]) {
@@ -163,6 +164,19 @@ test("the keyword library: imported when needed, and again after it failed", asy
   await keywords.update(() => []);
   assert.deepEqual(keywords.find("anything"), []);
   assert.equal(attempts, 2);
+});
+
+test("a query that is aborted while the keyword half is made ends at once, and the half is made", async () => {
+  let imported = (_library) => {};
+  const keywords = new Keywords(() => new Promise((resolve) => (imported = resolve)));
+  const controller = new AbortController();
+  const index = { embedder: {}, rows: () => assert.fail("by meaning"), keywords: async () => (await keywords.update(() => []), keywords) };
+  const query = (signal) => runQuery("text", { mode: "keyword", signal }, /** @type {any} */ (index));
+  const [aborted, going] = [query(controller.signal), query(new AbortController().signal)];
+  setTimeout(() => controller.abort(), 5);
+  await assert.rejects(aborted, (error) => code("ABORTED")(error) && error.cause.name === "AbortError");
+  imported(await import("minisearch"));
+  assert.deepEqual(await going, []);
 });
 
 test("words in very many passages are left out of a query that has rarer ones", async () => {
