@@ -2,8 +2,7 @@
  * Fetches one file whole, and trusts nothing: not the status, the type, the length, the bytes or
  * the server's will to go on. Whatever is wrong becomes a TernError with a LOAD_ code.
  */
-import { abortError } from "./abort.js";
-import { TernError } from "./errors.js";
+import { TernError, abortError } from "./errors.js";
 import { LONGEST_TIMER_MS, nodeModule } from "./host.js";
 import { Received } from "./received.js";
 import { sha256 } from "./sha256.js";

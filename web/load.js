@@ -1,8 +1,7 @@
 /**
  * `load`: what callers ask for, and how loads of the same thing are shared while they are under way.
  */
-import { abortError } from "./abort.js";
-import { checkInput, checkOptions, describe } from "./errors.js";
+import { abortError, checkInput, checkOptions, describe } from "./errors.js";
 import { absoluteUrl, hardwareThreads } from "./host.js";
 import { FOLDER } from "./packaged.js";
 import { HOST, start } from "./start.js";

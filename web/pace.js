@@ -2,7 +2,7 @@
  * Long work in short tasks: what runs on a page's main thread lets the page draw and answer in
  * between.
  */
-import { abortError } from "./abort.js";
+import { abortError } from "./errors.js";
 
 /** Work between two pauses, in ms. Well under the 50 ms from which on a pause is felt. */
 export const SLICE_MS = 8;

@@ -1,7 +1,6 @@
 /** A query, from what the caller asked to results with passages and highlights. */
-import { abortable } from "./abort.js";
 import { CodePoints } from "./code-points.js";
-import { TernError, checkInput, checkOptions, describe } from "./errors.js";
+import { TernError, abortable, checkInput, checkOptions, describe } from "./errors.js";
 import { Best, RRF_DEPTH, bestOfDocuments, fuse } from "./fusion.js";
 import { Pacer } from "./pace.js";
 import { sentencesOf } from "./sentences.js";

@@ -1,8 +1,7 @@
 /** One load, from the manifest to an engine. load.js decides when to start one and who gets it. */
-import { abortError } from "./abort.js";
 import { startEngine, startPython } from "./boot.js";
 import { Downloads } from "./downloads.js";
-import { TernError } from "./errors.js";
+import { TernError, abortError } from "./errors.js";
 import { fetchFile } from "./fetch-file.js";
 import { checkWebAssembly } from "./host.js";
 import { importModule } from "./import-module.js";

@@ -1,7 +1,6 @@
 /** The engine in worker threads: the same calls as Engine's, answered by promises. */
-import { abortError, abortable } from "./abort.js";
 import { classify } from "./classify.js";
-import { TernError, checkInput, checkOptions, describe } from "./errors.js";
+import { TernError, abortError, abortable, checkInput, checkOptions, describe } from "./errors.js";
 import { DEPTH, Pool } from "./pool.js";
 
 // Texts to a message: few enough for an abort to be quick, and for a pool to share them out evenly.
