@@ -49,6 +49,7 @@ def test_every_command_has_a_test_below() -> None:
         # Run by tests/worker/test_docs.py.
         "curl http",
         "cd worker",
+        'echo "$API_KEY" | npx wrangler',
         "npx wrangler",
     )
     assert [line for line in commands() if not line.startswith(kinds)] == []

@@ -22,9 +22,8 @@ PAGE = (ROOT / "docs" / "worker.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
 SECTION = README.partition("## Deploy your own endpoint\n")[2].partition("\n## ")[0]
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", SECTION + PAGE, flags=re.MULTILINE | re.DOTALL)
-COMMANDS = [
-    command for block in BLOCKS for command in block.replace("\\\n", " ").strip().splitlines()
-]
+LINES = [line for block in BLOCKS for line in block.replace("\\\n", " ").strip().splitlines()]
+COMMANDS = [command for line in LINES for command in line.split(" | ")]
 
 
 def starting(name: str) -> list[list[str]]:
@@ -32,7 +31,7 @@ def starting(name: str) -> list[list[str]]:
 
 
 def test_every_command_is_of_a_kind_that_is_tested() -> None:
-    kinds = {"python3", "curl", "cd", "npx", ".venv/bin/python"}
+    kinds = {"python3", "curl", "cd", "npx", ".venv/bin/python", "export", "echo"}
     assert {shlex.split(command)[0] for command in COMMANDS} == kinds
     assert all(step in SECTION for step in ("--serve", "login", "deploy", "secret put", "curl "))
 
@@ -79,6 +78,23 @@ def test_wrangler_commands(words: list[str], tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert f"wrangler {words[2]}" in done.stdout
+
+
+@pytest.mark.parametrize("text", [SECTION, PAGE], ids=["README", "page"])
+def test_the_key_is_made_handed_on_and_then_sent(text: str) -> None:
+    before, export, after = text.partition("export API_KEY=")
+    assert "$API_KEY" not in before
+    making = export + after.partition("\n")[0]
+    handing, sending = re.findall(r'^.*"[^"]*\$API_KEY".*$', after, re.MULTILINE)
+    echo, wrangler = handing.split(" | ")
+    assert wrangler == "npx wrangler secret put API_KEY"
+    script = f"{making}\n{echo}"
+    keys = [
+        subprocess.run(["sh", "-euc", script], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert all(re.fullmatch(r"[0-9a-f]{48}\n", key) for key in keys) and keys[0] != keys[1]
+    assert "Authorization: Bearer $API_KEY" in sending
 
 
 @pytest.mark.parametrize("words", starting("curl"), ids=lambda words: words[1].split("/")[2])
