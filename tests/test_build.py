@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import build as build_script
-from tools.ledger import Ledger
+from tools.ledger import Ledger, digest
 from tools.serve import main as serve_command
 from tools.serve import running, serve
 
@@ -59,6 +59,9 @@ def test_a_second_build_makes_nothing() -> None:
     assert second.returncode == 0, second.stderr
     assert "made:" not in second.stdout
     assert "dist/web/manifest.json" in second.stdout
+    model = digest(ROOT / "assets" / "model-int4.bin")
+    told = f"dist/web, dist/npm: model model-int4.bin, fingerprint {model}"
+    assert second.stdout.splitlines()[-1] == told
 
 
 def test_a_model_of_another_format_is_refused_with_its_code(tmp_path: Path) -> None:

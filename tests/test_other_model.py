@@ -33,25 +33,36 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("name", "table"), [("ternary", "ternary"), ("int4-d384", "int4")])
 def test_a_site_and_a_worker_of_another_model(
-    name: str, table: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    table: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(recipes, "BUILD", folder / "build")
     monkeypatch.setattr(recipes, "DIST", folder / "dist")
     model = ROOT / "assets" / f"model-{name}.bin"
-    worker, site = recipes.Recipes(model).worker(), folder / "dist" / "web"
+    making = recipes.Recipes(model)
+    worker, site = making.worker(), folder / "dist" / "web"
     assert worker == folder / "dist" / "worker"
+    # pip finds no wheel of it in the place of the committed model's.
+    assert list((folder / "dist").glob("*.whl")) == []
+    making.report()
+    fingerprint = sha256(model.read_bytes()).hexdigest()
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"{site}, {worker}: model {model.name}, fingerprint {fingerprint}"
     assert (worker / "assets" / "model.bin").read_bytes() == model.read_bytes()
     manifest = json.loads((site / "manifest.json").read_text("utf-8"))
     assert manifest["name"] == f"tern-engine-emb-{table}"
     assert manifest["embedding"] == table
-    assert manifest["files"]["model"]["sha256"] == sha256(model.read_bytes()).hexdigest()
+    assert manifest["files"]["model"]["sha256"] == manifest["fingerprint"] == fingerprint
 
     command = ["node", str(ROOT / "tests" / "support" / "embed_with.mjs"), str(site), TEXT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["summary"]["build"] == table
-    package = folder / "build" / "packages" / table
+    package = folder / "build" / "chosen" / "package"
     expected = subprocess.run(
         [sys.executable, "-c", IN_PYTHON, TEXT],
         env={**os.environ, "PYTHONPATH": str(package)}, capture_output=True, check=True,

@@ -12,9 +12,9 @@ from typing import Any
 
 from tools import compress, demo_site, npm_package, website, worker
 from tools.kernels import TABLES, compile_kernel, kernel_inputs
-from tools.ledger import ROOT, Ledger, empty_folder, files_under
+from tools.ledger import ROOT, Ledger, digest, empty_folder, files_under
 from tools.payload import DEFAULT_MODEL, PACKAGE, TOKENIZER, model_table, write_payload
-from tools.sizes import report
+from tools.sizes import report, short
 
 BUILD = ROOT / "build"
 DIST = ROOT / "dist"
@@ -37,10 +37,15 @@ class Recipes:
         self._chosen = model
         self._ledger = Ledger(BUILD / "ledger.json")
         self.made: list[Path] = []
+        self._of_the_model: list[Path] = []
 
     def report(self) -> None:
-        """Print the sizes of everything asked for, made now or before."""
+        """Print the sizes of everything asked for, made now or before, and the model in it."""
         report(self.made, BUILD / "sizes.json")
+        if self._of_the_model:
+            model = self._chosen or DEFAULT_MODEL
+            names = ", ".join(map(short, self._of_the_model))
+            print(f"{names}: model {model.name}, fingerprint {digest(model)}")
 
     def tables(self) -> None:
         """Regenerate the committed generated files, and say which changed."""
@@ -115,22 +120,28 @@ class Recipes:
         self._step("wheel tern-tools", inputs, [out], _build_tools_wheel)
         return self._made(out)
 
-    def package(self, table: str, model: Path | None = None) -> Path:
+    def package(self, table: str) -> Path:
         """A format's wheel, unpacked: a folder for PYTHONPATH."""
-        wheel, out = self.wheel(table, model), BUILD / "packages" / table
+        return self._unpacked(table, self.wheel(table), BUILD / "packages" / table)
 
+    def _unpacked(self, name: str, wheel: Path, out: Path) -> Path:
         def make() -> None:
             empty_folder(out)
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(out)
 
-        self._step(f"package {table}", [wheel], [out], make)
+        self._step(f"package {name}", [wheel], [out], make)
         return out
 
     def site(self) -> Path:
         """dist/web, with everything in it made first. Raises a TernError for a refused model."""
-        table = "int4" if self._chosen is None else model_table(self._chosen)
-        wheel, package = self.wheel(table, self._chosen), self.package(table, self._chosen)
+        if self._chosen is None:
+            table = "int4"
+            wheel, package = self.wheel(table), self.package(table)
+        else:  # apart from dist's wheels, of which one has the same name and the committed model
+            table, folder = model_table(self._chosen), BUILD / "chosen"
+            wheel = self.wheel(table, self._chosen, folder)
+            package = self._unpacked("of the chosen model", wheel, folder / "package")
         demo_index = self._demo_index(package)
         parts = website.Parts(
             table=table,
@@ -151,6 +162,7 @@ class Recipes:
         inputs += [parts.runtime, *parts.bytecode.glob("*.zip"), *parts.bytecode.glob("snapshot.*")]
         inputs += [*website.site_sources(), *compress.sources(), website.BUNDLE]
         self._step("site", inputs, [out], lambda: website.assemble(out, parts))
+        self._of_the_model.append(out)
         return self._made(out)
 
     def npm_package(self) -> Path:
@@ -161,6 +173,7 @@ class Recipes:
         inputs += website.site_sources()
         self._step("npm package", inputs, [out], lambda: npm_package.assemble(out, site))
         self._step("npm tarball", [out], [tarball], lambda: npm_package.pack(out, tarball))
+        self._of_the_model.append(out)
         return self._made(tarball)
 
     def _runtime(self) -> Path:
@@ -234,6 +247,7 @@ class Recipes:
         site, out = self.site(), DIST / "worker"
         inputs = [ROOT / "tools" / "worker.py", site, *worker.sources()]
         self._step("worker", inputs, [out], lambda: worker.assemble(out, site))
+        self._of_the_model.append(out)
         return self._made(out)
 
     def engines(self) -> None:

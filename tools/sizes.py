@@ -37,12 +37,13 @@ def report(paths: Iterable[Path], cache: Path) -> None:
     sizes = measure(files, cache)
     if not sizes:
         return
-    names = {path: _short(path) for path in sizes}
+    names = {path: short(path) for path in sizes}
     width = max(map(len, names.values()))
     print(f"{'':{width}} {'bytes':>12} {'gzip':>12} {'brotli':>12}")
     for path, (raw, gzipped, brotli) in sizes.items():
         print(f"{names[path]:{width}} {raw:12,} {gzipped:12,} {brotli:12,}")
 
 
-def _short(path: Path) -> str:
+def short(path: Path) -> str:
+    """A path as messages name it: from the repository's root, where it lies below that."""
     return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
