@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 
-from .sentences import Range, is_white, sentence_ranges, trim
+from .sentences import Range, sentence_ranges, trim, white_positions
 
 # Of a text: (tokens, whether it was cut to reach them).
 CountTokens = Callable[[str], tuple[int, bool]]
@@ -41,6 +42,7 @@ def _parts(text: str, limit: int, count: CountTokens) -> Iterator[tuple[Range, i
     """Sentences, and the parts of those too long, with their tokens."""
     for sentence in sentence_ranges(text):
         waiting = [sentence]  # still to count, the next one last
+        white: Sequence[int] | None = None  # found once, where the sentence is to be cut
         while waiting:
             part = waiting.pop()
             tokens = _tokens(text, part, limit, count)
@@ -49,14 +51,21 @@ def _parts(text: str, limit: int, count: CountTokens) -> Iterator[tuple[Range, i
             elif part[1] - part[0] == 1:
                 yield part, limit
             else:
-                waiting.extend(reversed(_halves(text, part)))
+                if white is None:
+                    white = white_positions(text, *sentence)
+                waiting.extend(reversed(_halves(text, part, white)))
 
 
-def _halves(text: str, part: Range) -> list[Range]:
-    """A range of two code points or more, neither end white, cut near its middle."""
+def _halves(text: str, part: Range, white: Sequence[int]) -> list[Range]:
+    """A range of two code points or more, neither end white, cut near its middle.
+
+    `white` has the white positions in it, in order, and maybe others.
+    """
     start, end = part
     middle = start + (end - start) // 2
-    before = next((at for at in range(middle, start, -1) if is_white(text[at])), None)
-    after = next((at for at in range(middle + 1, end) if is_white(text[at])), middle)
-    cut = after if before is None else before
+    after = bisect_right(white, middle)
+    if after > 0 and white[after - 1] > start:
+        cut = white[after - 1]
+    else:
+        cut = white[after] if after < len(white) and white[after] < end else middle
     return [trim(text, start, cut), trim(text, cut, end)]

@@ -94,6 +94,30 @@ def test_sentences_and_passages_agree(text: str, limit: int) -> None:
     assert cut_passages(text, limit, count_words) == expected
 
 
+class LookedAt(str):
+    """A text that counts how often a character or slice of it is taken."""
+
+    times = 0
+
+    def __getitem__(self, key: Any) -> str:
+        self.times += 1
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize("text", ["x" * 40_000, "x" * 20_000 + " " + "x" * 20_000])
+def test_cutting_does_not_look_at_every_character(text: str) -> None:
+    counted: list[str] = []
+
+    def count(part: str) -> tuple[int, bool]:
+        counted.append(part)
+        return count_words(part)
+
+    looked_at = LookedAt(text)
+    found = cut_passages(looked_at, 12, count)
+    assert found == oracle.passages(text, 12, lambda part: count_words(part)[0])
+    assert len(found) > 500 and looked_at.times < 6 * len(counted) < len(text)
+
+
 JSON_VALUES = st.recursive(
     st.none()
     | st.booleans()
