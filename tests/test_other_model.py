@@ -41,6 +41,7 @@ def test_a_site_and_a_worker_of_another_model(
 ) -> None:
     monkeypatch.setattr(recipes, "BUILD", folder / "build")
     monkeypatch.setattr(recipes, "DIST", folder / "dist")
+    monkeypatch.setattr(recipes, "report", lambda made, cache: None)  # sizes take their time
     model = ROOT / "assets" / f"model-{name}.bin"
     making = recipes.Recipes(model)
     worker, site = making.worker(), folder / "dist" / "web"
