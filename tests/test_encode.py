@@ -154,7 +154,7 @@ def test_no_processes_in_pyodide(engine: Engine, monkeypatch: pytest.MonkeyPatch
     assert engine.encode(["a"]).shape == (1, 384)
 
 
-@pytest.mark.parametrize("bad", ["a str", b"bytes", 7, None])
+@pytest.mark.parametrize("bad", ["a str", b"bytes", 7, None, np.array("a str")])
 def test_a_stream_of_another_type(engine: Engine, bad: Any) -> None:
     with pytest.raises(InvalidInputError):
         engine.encode_stream(bad)

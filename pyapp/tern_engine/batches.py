@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from .errors import InvalidInputError, WorkerFailedError
+from .texts import items
 
 # Batches that each process has ahead of the one it works on.
 _AHEAD = 2
@@ -56,11 +57,7 @@ def _batches(
     """The arguments checked at once; then embed_batch() of each batch, in order."""
     _check_int("batch_size", batch_size, 1)
     _check_int("num_workers", num_workers, 0)
-    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
-        raise InvalidInputError(
-            field="texts", found=type(texts).__name__, expected="an iterable of str"
-        )
-    taken = iter(texts)
+    taken = items(texts, "an iterable of str")
     groups = iter(lambda: list(islice(taken, batch_size)), [])
     if num_workers == 0:
         return map(engine.embed_batch, groups)

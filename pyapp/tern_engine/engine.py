@@ -18,6 +18,7 @@ from .errors import DisposedError, InvalidInputError
 from .format import HEADER_BYTES
 from .kernels import open_kernel
 from .model import load_model
+from .texts import items
 from .tokenizer import Tokenizer
 
 Vector = Any  # numpy.ndarray of float32 where numpy is installed, else array('f')
@@ -110,7 +111,7 @@ class Engine:
 
         Without numpy a list of n array('f').
         """
-        checked = _checked(texts)
+        checked = list(items(texts, "a sequence of str"))
         rows: list[bytearray] = []
         with self._lock:
             self._check_alive()
@@ -136,7 +137,7 @@ class Engine:
             return self.embed(sentences)
         from .batches import encode
 
-        texts = _checked(sentences)
+        texts = list(items(sentences, "a sequence of str"))
         return encode(self, texts, batch_size, show_progress_bar, num_workers)
 
     def encode_stream(
@@ -252,14 +253,6 @@ def _open_source(model: Any) -> tuple[Any, int, bytes]:
     raise InvalidInputError(
         field="model", found=type(model).__name__, expected="a path, bytes or None"
     )
-
-
-def _checked(texts: Any) -> list[str]:
-    if isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__"):
-        raise InvalidInputError(
-            field="texts", found=type(texts).__name__, expected="a sequence of str"
-        )
-    return list(texts)
 
 
 def _vector(data: bytearray) -> Vector:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
+from .errors import InvalidInputError
 from .kernels import Kernel
 from .model import Layout, round_up
 from .tokenizer import WINDOW, Tokenizer
@@ -19,6 +22,14 @@ _GIVEN = b"\1"
 _END = b"\2"
 # Bytes of texts that are laid down at a time: several calls of the kernel.
 BUFFER = 1 << 14
+
+
+def items(texts: Any, expected: str) -> Iterator[Any]:
+    """What stands in `texts`. Raises InvalidInputError for a str, bytes, or what is no iterable."""
+    if not isinstance(texts, (str, bytes)):
+        with suppress(TypeError):  # an array without dimensions is iterable in name alone
+            return iter(texts)
+    raise InvalidInputError(field="texts", found=type(texts).__name__, expected=expected)
 
 
 class Vocabulary:
