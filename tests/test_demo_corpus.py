@@ -115,8 +115,11 @@ class Lengths:
     dim = 2
     max_seq_len = 128
 
+    def embed(self, text: str) -> list[float]:
+        return [1.0, 0.0] if len(text) % 2 else [0.0, 1.0]
+
     def embed_batch(self, texts: list[str], **_: Any) -> list[list[float]]:
-        return [[1.0, 0.0] if len(text) % 2 else [0.0, 1.0] for text in texts]
+        return [self.embed(text) for text in texts]
 
     def token_count(self, text: str) -> tuple[int, bool]:
         return len(text.split()) + 2, False
