@@ -66,12 +66,7 @@ def read_index(file: Any, fingerprint: str, dim: int) -> IndexContent:
     Raises IndexFormatError for a damaged file, IndexStaleError for one of another model,
     InvalidInputError for what is no bytes-like.
     """
-    try:
-        data = memoryview(file).cast("B")
-    except TypeError:
-        raise InvalidInputError(
-            field="file", found=type(file).__name__, expected="the bytes of an index, not its path"
-        ) from None
+    data = _bytes_of(file)
     header = read_index_header(data)
     n, p = header.documents, header.passages
     at_ranges = _HEADER.size + 8 * n
@@ -117,14 +112,18 @@ class IndexHeader:
     passages: int
 
 
-def read_index_header(file: Any) -> IndexHeader:
-    """The header of a file, a bytes-like that may be cut after 96 bytes. IndexFormatError."""
+def _bytes_of(file: Any) -> memoryview:
     try:
-        data = memoryview(file).cast("B")
+        return memoryview(file).cast("B")
     except TypeError:
         raise InvalidInputError(
             field="file", found=type(file).__name__, expected="the bytes of an index, not its path"
         ) from None
+
+
+def read_index_header(file: Any) -> IndexHeader:
+    """The header of a file, a bytes-like that may be cut after 96 bytes. IndexFormatError."""
+    data = _bytes_of(file)
     least = _HEADER.size + CHECKSUM_BYTES
     _check(len(data) >= least, f"the file has {len(data)} bytes, expected {least} or more")
     magic, version, kind, fingerprint, dim, tokens, n, p = _HEADER.unpack_from(data)
