@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from . import browser, hosts, peer, texts
+from . import browser, hosts, texts
 
 SCRIPT = Path(__file__).with_name("js") / "details.mjs"
 THREAD, WORKER = "the calling thread, by the clock", "a worker, by the clock"
@@ -68,11 +65,11 @@ def measure(plan: texts.Plan, count: int, address: str, folder: Path, tokens: in
         "mixed": mixed(texts.sentences(), count),
         "batchSizes": [size for size in BATCH_SIZES if size <= max(count // 40, 1)],
     }
-    found = _answer(["node", "--expose-gc", str(SCRIPT)], work)
+    found = hosts.answer(["node", "--expose-gc", str(SCRIPT)], work)
     (folder / "bench" / "ways.json").write_text(json.dumps(work), "utf-8")
     with browser.started(["--js-flags=--expose-gc"]) as chrome:
         page = chrome.outcome(f"{address}bench/pages/ways.html")
-    python = _answer([sys.executable, "-m", "bench.python_ways"], work)
+    python = hosts.answer([sys.executable, "-m", "bench.python_ways"], work)
     ways = {
         ("node", "processor time"): found.pop("processor"),
         ("node", THREAD): found.pop("thread"),
@@ -82,18 +79,3 @@ def measure(plan: texts.Plan, count: int, address: str, folder: Path, tokens: in
         ("cpython", "processor time"): python,
     }
     return Details(**found, ways={where: Ways(**both) for where, both in ways.items()})
-
-
-def _answer(command: Sequence[str], work: Mapping[str, Any]) -> dict[str, Any]:
-    """What a script that gets the names of two files writes to the second."""
-    with tempfile.TemporaryDirectory() as scratch:
-        asked, answered = Path(scratch) / "work.json", Path(scratch) / "result.json"
-        asked.write_text(json.dumps(work), "utf-8")
-        subprocess.run(
-            [*command, str(asked), str(answered)],
-            check=True,
-            cwd=peer.ROOT,
-            env=hosts.environment(),
-        )
-        answer: dict[str, Any] = json.loads(answered.read_text("utf-8"))
-        return answer

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,11 @@ def work(plan: texts.Plan, warmup: Mapping[str, int], gmac_ms: float) -> dict[st
 
 
 def node(task: Mapping[str, Any]) -> Outcome:
-    return _by_files("node", ["node", "--expose-gc", str(NODE_SCRIPT)], task)
+    return Outcome.from_json("node", answer(["node", "--expose-gc", str(NODE_SCRIPT)], task))
 
 
 def cpython(task: Mapping[str, Any]) -> Outcome:
-    return _by_files("cpython", [sys.executable, "-m", "bench.python_host"], task)
+    return Outcome.from_json("cpython", answer([sys.executable, "-m", "bench.python_host"], task))
 
 
 def chromium(task: Mapping[str, Any], address: str, folder: Path) -> Outcome:
@@ -88,11 +88,13 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(PACKAGE), "OPENBLAS_NUM_THREADS": "1"}
 
 
-def _by_files(host: str, command: list[str], task: Mapping[str, Any]) -> Outcome:
+def answer(command: Sequence[str], task: Mapping[str, Any]) -> dict[str, Any]:
+    """What a script writes to the second of two files that it is given; the first has `task`."""
     with tempfile.TemporaryDirectory() as scratch:
         asked, answered = Path(scratch) / "work.json", Path(scratch) / "result.json"
         asked.write_text(json.dumps(task), "utf-8")
         subprocess.run(
             [*command, str(asked), str(answered)], check=True, cwd=peer.ROOT, env=environment()
         )
-        return Outcome.from_json(host, json.loads(answered.read_text("utf-8")))
+        found: dict[str, Any] = json.loads(answered.read_text("utf-8"))
+        return found

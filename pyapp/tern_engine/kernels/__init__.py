@@ -30,8 +30,10 @@ class Kernel(Protocol):
     heap_base: int
 
     def reserve(self, nbytes: int) -> None:
-        """Grow the memory to at least `nbytes`, where KernelMemoryError says that this host cannot;
-        every view is read anew."""
+        """Grow the memory to at least `nbytes`; every view is read anew.
+
+        Raises KernelMemoryError where the host refuses it.
+        """
 
     def write(self, offset: int, data: Any) -> None:
         """Copy a buffer of the host (bytes-like; on Pyodide also a JS typed array) in."""
