@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools.kernels import TABLES, compile_kernel
-from tools.payload import check_model, vocabulary
+from tools.payload import check_model, vocab_txt, vocabulary
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,6 +43,16 @@ def test_a_vocabulary_with_a_gap_or_a_line_break_is_refused(tmp_path: Path) -> N
         path.write_text(json.dumps({"model": {"vocab": pieces}}))
         with pytest.raises(ValueError, match=message):
             vocabulary(path)
+
+
+def test_a_vocabulary_that_the_engine_could_not_use_is_refused() -> None:
+    pieces = vocabulary()
+    assert vocab_txt(pieces).decode().splitlines() == pieces
+    for changed, message in (([*pieces, "the"], "'the' occurs twice"), (pieces[1:], r"\[PAD\]")):
+        # Of a module that is forgotten again: no class that could be named here.
+        with pytest.raises(Exception, match=message) as caught:
+            vocab_txt(changed)
+        assert type(caught.value).__name__ == "InvalidInputError"
 
 
 def test_checking_a_model_leaves_the_imported_engine_alone() -> None:

@@ -16,7 +16,6 @@ import tern_engine
 from tern_engine import Engine, TernError
 from tern_engine.build import find_build
 from tern_engine.encoder import MAX_TEXTS
-from tern_engine.engine import own_tokenizer
 from tern_engine.errors import (
     DisposedError,
     InvalidInputError,
@@ -161,13 +160,6 @@ def test_a_model_is_hashed_unless_its_hash_was_checked(engine: Engine) -> None:
     trusted = Engine(build, changed, sha256=engine.fingerprint)
     assert trusted.fingerprint == engine.fingerprint
     assert bytes(trusted.embed("a text")) == bytes(engine.embed("a text"))
-
-
-def test_engines_share_the_vocabulary_only() -> None:
-    one, other = Engine.load()._tokenizer, own_tokenizer()
-    assert one._first is other._first
-    one.max_length = 7
-    assert other.max_length == 128
 
 
 def test_vectors_belong_to_the_caller(engine: Engine) -> None:

@@ -22,6 +22,7 @@ from tern_engine.errors import InvalidInputError
 from tern_engine.kernels import _ops
 from tern_engine.kernels._wasmtime import WasmtimeKernel
 from tern_engine.model import Layout
+from tern_engine.pieces import Pieces
 from tern_engine.texts import Texts, Vocabulary
 from tern_engine.tokenizer import WINDOW, Tokenizer
 
@@ -37,14 +38,18 @@ class Reader:
     """A kernel that reads texts and does no more."""
 
     def __init__(
-        self, tokenizer: Tokenizer, most_texts: int = MAX_TEXTS, most_tokens: int = 512
+        self,
+        pieces: Pieces,
+        max_length: int = 128,
+        most_texts: int = MAX_TEXTS,
+        most_tokens: int = 512,
     ) -> None:
         self.kernel = WasmtimeKernel(read_data("kernels.wasm"))
         layout = Layout(self.kernel.heap_base)
-        self.texts = Texts(tokenizer, layout)
-        vocabulary = Vocabulary(tokenizer, layout)
+        self.texts = Texts(pieces, max_length, layout)
+        vocabulary = Vocabulary(pieces, layout)
         self.lengths = layout.place(4 * most_texts)
-        self.ids = layout.place(4 * (most_tokens + tokenizer.max_length))
+        self.ids = layout.place(4 * (most_tokens + max_length))
         operands = {
             name: getattr(vocabulary, name)
             for name in (
@@ -58,13 +63,13 @@ class Reader:
             "lengths": self.lengths,
             "most_texts": most_texts,
             "most_tokens": most_tokens,
-            "longest_text": tokenizer.max_length,
+            "longest_text": max_length,
         }
         self.program = layout.place(4 * _ops.INSTRUCTION_WORDS)
         self.kernel.reserve(layout.end)
         vocabulary.write(self.kernel)
         self.texts.open(self.kernel)
-        self.limits = (most_tokens, most_texts, tokenizer.max_length)
+        self.limits = (most_tokens, most_texts, max_length)
         assert self.check() == -1
         self.kernel.call("choose", self.program, 1)
 
@@ -98,11 +103,19 @@ class Reader:
                 left, name = left - count, "run_next"
 
 
-class Untouched(Tokenizer):
-    """Refuses to work: what is asked of it should have been the kernel's."""
+class Untouched(Pieces):
+    """Makes no tokenizer: what is asked of it should have been the kernel's."""
 
-    def tokenize(self, text: str) -> list[int]:
-        raise AssertionError(f"not left to the kernel: {text!r}")
+    def tokenizer(self) -> Tokenizer:
+        raise AssertionError("not left to the kernel")
+
+
+def own(kind: type[Pieces] = Untouched) -> Pieces:
+    return kind(lambda: read_data("vocab.txt"))
+
+
+def untouched(vocabulary: list[str]) -> Pieces:
+    return Untouched(lambda: "\n".join([*vocabulary, ""]).encode())
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +125,7 @@ def tokenizer() -> Tokenizer:
 
 @pytest.fixture(scope="module")
 def reader() -> Reader:
-    return Reader(Untouched.from_vocab(read_data("vocab.txt").decode()))
+    return Reader(own())
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +159,7 @@ def test_corners(reader: Reader, tokenizer: Tokenizer, text: str) -> None:
 
 def test_another_vocabulary() -> None:
     """Words that have no pieces, or none at their end, as the tokenizer sees them."""
-    reader, tokenizer = Reader(Untouched(SMALL, 9)), Tokenizer(SMALL, 9)
+    reader, tokenizer = Reader(untouched(SMALL), 9), Tokenizer(SMALL, 9)
     rng = random.Random(4)
     texts = ["".join(rng.choices("aaabcdcdz9.# ", k=rng.randrange(14))) for _ in range(3000)]
     texts += ["z" * 100, "z" * 101, "abcdcdcd", "abcdcdcda", "aaa aaa aaa", "##a", "##"]
@@ -159,7 +172,7 @@ def test_another_vocabulary() -> None:
 def test_empty_pieces_are_pieces() -> None:
     """They count, and the piece before one is found, also where the last is empty."""
     for vocabulary in ([*SPECIAL, "", "abc"], [*SPECIAL, "abc", ""]):
-        reader, tokenizer = Reader(Untouched(vocabulary)), Tokenizer(vocabulary)
+        reader, tokenizer = Reader(untouched(vocabulary)), Tokenizer(vocabulary)
         assert reader.one("abc b") == tokenizer.tokenize("abc b")
 
 
@@ -170,7 +183,7 @@ def test_a_crowded_vocabulary() -> None:
     starting, following = rng.sample(strings, 120), rng.sample(strings, 100)
     vocabulary = [*SPECIAL, *starting, *(f"##{piece}" for piece in following)]
     rng.shuffle(vocabulary)
-    reader, tokenizer = Reader(Untouched(vocabulary)), Tokenizer(vocabulary)
+    reader, tokenizer = Reader(untouched(vocabulary)), Tokenizer(vocabulary)
     for _ in range(3000):
         text = "".join(rng.choices("aabb ", k=rng.randrange(60)))
         assert reader.one(text) == tokenizer.tokenize(text), text
@@ -178,9 +191,9 @@ def test_a_crowded_vocabulary() -> None:
 
 def test_more_ids_than_were_agreed_on(tokenizer: Tokenizer) -> None:
     """They do not reach past the kernel's buffer, and the next text stands where it should."""
-    reader = Reader(Tokenizer(list(tokenizer.pieces)))
-    reader.texts._tokenizer.max_length = 200
-    given = reader.texts._tokenizer.tokenize("caf\xe9 " * 200)
+    reader = Reader(own(Pieces))
+    reader.texts._max_length = 200
+    given = Tokenizer(list(tokenizer.pieces), 200).tokenize("caf\xe9 " * 200)
     assert len(given) == 200
     calls = list(reader.calls(["caf\xe9 " * 200, "next"]))
     assert calls == [[given[:128], tokenizer.tokenize("next")]]
@@ -190,8 +203,8 @@ def test_more_ids_than_were_agreed_on(tokenizer: Tokenizer) -> None:
     assert reader.words(reader.program, _ops.INSTRUCTION_WORDS) == _ops.read(**reader.operands)
 
 
-def test_instructions_after_it_work_on_what_was_read(tokenizer: Tokenizer) -> None:
-    reader = Reader(tokenizer)
+def test_instructions_after_it_work_on_what_was_read() -> None:
+    reader = Reader(own())
     layout = Layout(reader.program)
     program = layout.place(4 * 3 * _ops.INSTRUCTION_WORDS)
     places = [layout.place(4096) for _ in range(4)]
@@ -214,11 +227,15 @@ def test_texts_of_another_kind_come_as_ids(tokenizer: Tokenizer) -> None:
     asked: list[str] = []
 
     class Asked(Tokenizer):
-        def tokenize(self, text: str) -> list[int]:
+        def encode(self, text: str) -> tuple[list[int], bool]:
             asked.append(text)
-            return super().tokenize(text)
+            return super().encode(text)
 
-    reader = Reader(Asked.from_vocab(read_data("vocab.txt").decode()))
+    class Asking(Pieces):
+        def tokenizer(self) -> Tokenizer:
+            return Asked(self.text().decode().split("\n"))
+
+    reader = Reader(own(Asking))
     texts = ["caf\xe9", "a [MASK] b", "tab\tbed", "nul\0", "\x01", "\x02", "a " * WINDOW, "\ud800"]
     for text in texts:
         assert reader.one(text) == tokenizer.tokenize(text)
@@ -229,7 +246,7 @@ def test_texts_of_another_kind_come_as_ids(tokenizer: Tokenizer) -> None:
 
 
 def test_a_call_takes_what_it_can(tokenizer: Tokenizer) -> None:
-    reader = Reader(tokenizer, most_texts=8, most_tokens=160)
+    reader = Reader(own(Pieces), most_texts=8, most_tokens=160)
     texts = ["a"] * 12 + ["the " * 200] + ["caf\xe9"] * 4 + ["a b " * 20] * 3 + ["the " * 200]
     calls = list(reader.calls(texts))
     assert [ids for call in calls for ids in call] == [tokenizer.tokenize(text) for text in texts]

@@ -59,6 +59,15 @@ def vocabulary(tokenizer_json: Path = TOKENIZER) -> list[str]:
     return lines
 
 
+def vocab_txt(lines: list[str]) -> bytes:
+    """What a build has as vocab.txt. Raises InvalidInputError for a piece that is there twice or a
+    special token that is not: the engine's load does not look for the former."""
+    content = ("\n".join(lines) + "\n").encode()
+    with engine_modules("pieces") as (pieces,):
+        pieces.Pieces(lambda: content).tokenizer()
+    return content
+
+
 def model_table(model: Path) -> str:
     """The table format that a model's header states. Raises a TernError for another header."""
     with engine_modules("format") as (layout,):
@@ -107,12 +116,13 @@ def write_payload(
     """Write a build's generated files under `package`, the tern_engine folder they belong to.
 
     kernel   an already compiled kernel of this table format; None compiles it
-    Returns their paths inside the package -> where they were written. Raises as check_model does
-    before anything is written.
+    Returns their paths inside the package -> where they were written. Raises as check_model and
+    vocab_txt do before anything is written.
     """
     if table not in TABLES:
         raise ValueError(f"table format {table!r}: expected one of {', '.join(TABLES)}")
     lines = vocabulary()
+    vocab = vocab_txt(lines)
     fingerprint = check_model(model, table, len(lines))
     names = (f"_build_{table}.py", "data/model.bin", "data/vocab.txt", "data/kernels.wasm")
     paths = {name: package / name for name in names}
@@ -122,7 +132,7 @@ def write_payload(
     else:
         shutil.copyfile(kernel, paths["data/kernels.wasm"])
     shutil.copyfile(model, paths["data/model.bin"])
-    paths["data/vocab.txt"].write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
+    paths["data/vocab.txt"].write_bytes(vocab)
     text = stamp(table, version, fingerprint, model.stat().st_size)
     paths[names[0]].write_text(text, "utf-8", newline="\n")
     return paths

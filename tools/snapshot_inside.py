@@ -28,4 +28,4 @@ with zipfile.ZipFile(package) as archive:
 for name in [f"encodings.{encoding}" for encoding in ENCODINGS] + [*AT_AN_ERROR, *engine]:
     if name not in OTHER_HOSTS:
         importlib.import_module(name)
-importlib.import_module("tern_engine.engine").own_tokenizer()
+importlib.import_module("tern_engine.engine").own_pieces()

@@ -7,7 +7,6 @@ reads them at a byte offset of `memory.buffer`.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +37,6 @@ class Bridge:
             self.ids_offset = engine._encoder.scratch.ids
             self.out_offset = engine._encoder.scratch.out
             self.out_stride = engine._encoder.out_stride
-            self._ids = engine._kernel.window(self.ids_offset, 4 * engine.max_seq_len)
             self._engine = engine
             return 0
 
@@ -69,15 +67,7 @@ class Bridge:
 
     def tokenize(self, text: str) -> int:
         """Number of ids, which stand as uint32 at ids_offset; or -1."""
-
-        def run() -> int:
-            ids = self._live().tokenize(text)
-            words = array("I", bytes(4 * self.max_seq_len))
-            words[: len(ids)] = array("I", ids)
-            self._ids.assign(words)
-            return len(ids)
-
-        return int(self._guard(run))
+        return int(self._guard(lambda: self._live().token_count(text)[0]))
 
     def token_count(self, text: str) -> int:
         """Number of ids, with `truncated` set; or -1."""

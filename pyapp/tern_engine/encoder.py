@@ -15,8 +15,8 @@ from .errors import KernelSelfTestError
 from .format import Header
 from .kernels import Kernel, _ops
 from .model import Layer, Layout, Linear, Model, Norm, padded_head, round_up
+from .pieces import Pieces
 from .texts import Texts, Vocabulary
-from .tokenizer import Tokenizer
 
 CHUNK_ROWS = 32
 MAX_TEXTS = 64  # texts of one call
@@ -268,11 +268,11 @@ def forward_pass(model: Model, at: Scratch, vocabulary: Vocabulary, texts: int) 
 class Encoder:
     """Runs the forward pass of up to MAX_TEXTS texts and row_capacity tokens in one call."""
 
-    def __init__(self, kernel: Kernel, model: Model, layout: Layout, tokenizer: Tokenizer) -> None:
+    def __init__(self, kernel: Kernel, model: Model, layout: Layout, pieces: Pieces) -> None:
         header = model.header
         self.scratch = place_scratch(header, model.weights.padded_output, layout)
-        vocabulary = Vocabulary(tokenizer, layout)
-        self._texts = Texts(tokenizer, layout)
+        vocabulary = Vocabulary(pieces, layout)
+        self._texts = Texts(pieces, header.max_seq_len, layout)
         program = forward_pass(model, self.scratch, vocabulary, self._texts.offset)
         self._program = layout.place(4 * _ops.INSTRUCTION_WORDS * len(program))
         kernel.reserve(layout.end)
@@ -291,6 +291,7 @@ class Encoder:
                 expected="known, and inside the kernel's memory",
             )
         self._kernel = kernel
+        self._max_seq_len = header.max_seq_len
         kernel.call("fill_zero", self.scratch.keys, 4 * REMEMBERED)
         kernel.call("choose", self._program, len(program))
         self.out = kernel.window(self.scratch.out, MAX_TEXTS * self.out_stride)
@@ -299,6 +300,16 @@ class Encoder:
         """Embed one text; the result stands in `out`. Raises InvalidInputError if it is no str."""
         self._texts.assign_one(text)
         self._kernel.call("run_first")
+
+    def read(self, text: str) -> tuple[int, bool]:
+        """Tokenize one text. Returns how many ids stand in `scratch.ids`, until the next call, and
+        whether the text was cut. Raises as run() does."""
+        self._texts.cut = False
+        self._texts.assign_one(text)
+        count = self._kernel.call("read_first")
+        if count > self._max_seq_len:
+            return self._max_seq_len, True
+        return count, self._texts.cut
 
     def run_all(self, texts: Sequence[str]) -> Iterator[int]:
         """Embed texts in as many calls as they take. Yields how many each took, their results in

@@ -6,7 +6,6 @@ import json
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -18,8 +17,8 @@ from .errors import DisposedError, InvalidInputError
 from .format import HEADER_BYTES
 from .kernels import open_kernel
 from .model import load_model
+from .pieces import Pieces
 from .texts import items
-from .tokenizer import Tokenizer
 
 Vector = Any  # numpy.ndarray of float32 where numpy is installed, else array('f')
 
@@ -35,12 +34,9 @@ def _numpy() -> Any:
 
 
 @cache
-def own_tokenizer() -> Tokenizer:
-    """With the build's vocabulary. Engines take copies of it, which share its dictionaries.
-
-    A snapshot of an interpreter has it in it: making it takes longer than the rest of a load.
-    """
-    return Tokenizer.from_vocab(read_data("vocab.txt").decode())
+def own_pieces() -> Pieces:
+    """The build's vocabulary, which all engines share. A snapshot of an interpreter has it."""
+    return Pieces(lambda: read_data("vocab.txt"))
 
 
 class Engine:
@@ -59,7 +55,7 @@ class Engine:
         self._disposed = False
         self._build = build
         self._origin = _lasting(model)
-        self._tokenizer = copy(own_tokenizer())
+        pieces = own_pieces()
         self._kernel = open_kernel(kernel_module)
         source, nbytes, first = _open_source(model)
         self._model, layout = load_model(
@@ -68,12 +64,11 @@ class Engine:
             nbytes,
             first,
             build.embedding,
-            self._tokenizer.vocab_size,
+            pieces.size,
             # The build has checked what its own model says of itself (tools/payload.py).
             known=sha256 if sha256 == build.model_sha256 else "",
         )
-        self._tokenizer.max_length = self._model.header.max_seq_len
-        self._encoder = Encoder(self._kernel, self._model, layout, self._tokenizer)
+        self._encoder = Encoder(self._kernel, self._model, layout, pieces)
 
     @classmethod
     def load(cls, model: str | os.PathLike[str] | bytes | None = None) -> Engine:
@@ -154,14 +149,16 @@ class Engine:
 
     def tokenize(self, text: str) -> list[int]:
         """Ids from [CLS] to [SEP], at most max_seq_len, no padding."""
-        self._check_alive()
-        return self._tokenizer.tokenize(text)
+        with self._lock:
+            self._check_alive()
+            count, _ = self._encoder.read(text)
+            return array("I", self._kernel.read(self._encoder.scratch.ids, 4 * count)).tolist()
 
     def token_count(self, text: str) -> tuple[int, bool]:
         """Number of ids that tokenize() gives, and whether the text was cut to reach it."""
-        self._check_alive()
-        ids, truncated = self._tokenizer.encode(text)
-        return len(ids), truncated
+        with self._lock:
+            self._check_alive()
+            return self._encoder.read(text)
 
     def config_summary(self) -> str:
         """The build and the model, as a JSON object in text."""

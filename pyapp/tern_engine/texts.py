@@ -10,12 +10,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Any
 
 from .errors import InvalidInputError
 from .kernels import Kernel
 from .model import Layout, round_up
-from .tokenizer import WINDOW, Tokenizer
+from .pieces import Pieces
+from .tokenizer import WINDOW, Tokenizer, check_text
 
 # As wordpiece.c has them.
 _GIVEN = b"\1"
@@ -33,15 +35,15 @@ def items(texts: Any, expected: str) -> Iterator[Any]:
 
 
 class Vocabulary:
-    """A tokenizer's pieces in kernel memory: operands of the `read` instruction."""
+    """Pieces in kernel memory: operands of the `read` instruction."""
 
-    def __init__(self, tokenizer: Tokenizer, layout: Layout) -> None:
-        self._text = "\n".join(tokenizer.pieces).encode()
-        self.longest = tokenizer.longest
-        self.unknown, self.start, self.end = tokenizer.unknown, tokenizer.start, tokenizer.end
-        self.slot_count = 1 << (2 * tokenizer.vocab_size - 1).bit_length()
+    def __init__(self, pieces: Pieces, layout: Layout) -> None:
+        self._text = pieces.text()
+        self.longest = pieces.longest
+        self.unknown, self.start, self.end = pieces.unknown, pieces.start, pieces.end
+        self.slot_count = 1 << (2 * pieces.size - 1).bit_length()
         self.pieces = layout.place(len(self._text))
-        self.offsets = layout.place(4 * (tokenizer.vocab_size + 1))
+        self.offsets = layout.place(4 * (pieces.size + 1))
         self.slots = layout.place(4 * self.slot_count)
 
     def write(self, kernel: Kernel) -> None:
@@ -56,12 +58,18 @@ class Vocabulary:
 
 
 class Texts:
-    """The buffer that the kernel reads texts from."""
+    """The buffer that the kernel reads texts from.
 
-    def __init__(self, tokenizer: Tokenizer, layout: Layout) -> None:
-        self._tokenizer = tokenizer
+    max_length: ids of a text at most. `cut` is whether the last one that came as ids had more.
+    """
+
+    def __init__(self, pieces: Pieces, max_length: int, layout: Layout) -> None:
+        self.cut = False
+        self._pieces = pieces
+        self._max_length = max_length
+        self._tokenizer: Tokenizer | None = None
         # The longest text alone, as characters or as ids, and the end.
-        self._one_size = round_up(max(WINDOW, 4 * tokenizer.max_length) + 8, 16)
+        self._one_size = round_up(max(WINDOW, 4 * max_length) + 8, 16)
         self._size = max(BUFFER, self._one_size)
         self.offset = layout.place(self._size)
 
@@ -94,12 +102,21 @@ class Texts:
     def _bytes(self, text: str) -> bytes:
         """A text as wordpiece.c reads it."""
         if (
-            isinstance(text, str)  # what is none is refused by the tokenizer
+            isinstance(text, str)  # what is none is refused by _given()
             and text.isascii()
             and text.isprintable()
             and "[" not in text
             and len(text) <= WINDOW
         ):
             return text.encode() + b"\0"
-        ids = self._tokenizer.tokenize(text)
+        return self._given(text)
+
+    def _given(self, text: str) -> bytes:
+        """A text as the ids that it has."""
+        check_text(text)
+        if self._tokenizer is None:
+            # Of a length of its own, with the dictionaries of the others.
+            self._tokenizer = copy(self._pieces.tokenizer())
+            self._tokenizer.max_length = self._max_length
+        ids, self.cut = self._tokenizer.encode(text)
         return _GIVEN + array("I", [len(ids), *ids]).tobytes()

@@ -43,6 +43,17 @@ _SPECIAL = "(" + "|".join(map(re.escape, SPECIAL_TOKENS)) + ")"
 _SPECIAL_LENGTH = max(map(len, SPECIAL_TOKENS))
 
 
+def missing(token: str) -> InvalidInputError:
+    """The error of a vocabulary without this special token."""
+    return InvalidInputError(f"vocabulary: {token} is missing, expected a BERT vocabulary")
+
+
+def check_text(text: object) -> None:
+    """Raises InvalidInputError when `text` is not a str."""
+    if not isinstance(text, str):
+        raise InvalidInputError(field="text", found=type(text).__name__, expected="a str")
+
+
 class Tokenizer:
     """Tokenizes with one vocabulary and one maximal length.
 
@@ -70,9 +81,7 @@ class Tokenizer:
             raise InvalidInputError(f"vocabulary: {twice!r} occurs twice, expected distinct pieces")
         for token in SPECIAL_TOKENS:
             if token not in ids:
-                raise InvalidInputError(
-                    f"vocabulary: {token} is missing, expected a BERT vocabulary"
-                )
+                raise missing(token)
         self.vocab_size = len(vocab)
         self._ids = ids
         self.max_length = max_length
@@ -133,8 +142,7 @@ class Tokenizer:
 
         Raises InvalidInputError when `text` is not a str. A lone surrogate is read as U+FFFD.
         """
-        if not isinstance(text, str):
-            raise InvalidInputError(field="text", found=type(text).__name__, expected="a str")
+        check_text(text)
         ids = [self.start]
         if len(text) <= WINDOW:
             self._add_chunks(ids, text)

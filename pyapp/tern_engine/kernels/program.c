@@ -110,6 +110,21 @@ void choose(uint32_t program, uint32_t count) {
 EXPORT(run_next)
 uint32_t run_next(void) { return run(chosen.program, chosen.count, 0, 0); }
 
+// Tokenizes the first text of the buffer, and does no more. Returns how many ids it has, or one more
+// than fit: its end then stands where it belongs in a text that was cut.
+EXPORT(read_first)
+uint32_t read_first(void) {
+    struct read_operands o = *(const struct read_operands *)(ints(chosen.program) + 1);
+    o.most_texts = 1;
+    o.most_tokens = ++o.longest_text;  // in `ids` there is room for twice as many
+    read_from(0);
+    op_read(&o);
+    uint32_t count = (uint32_t)ints(o.lengths)[0];
+    uint32_t *end = (uint32_t *)ints(o.ids) + count - 1;
+    if (count == o.longest_text) end[-1] = end[0];
+    return count;
+}
+
 // Embeds the first texts of the buffer.
 EXPORT(run_first)
 uint32_t run_first(void) {
