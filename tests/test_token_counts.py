@@ -32,7 +32,9 @@ class Pair:
     """An engine and a tokenizer of the same length."""
 
     def __init__(self, max_length: int) -> None:
-        self.engine = Engine.load(random_model(Header("int4", 30522, 4, 1, 2, 4, 31, max_length), 0))
+        self.engine = Engine.load(
+            random_model(Header("int4", 30522, 4, 1, 2, 4, 31, max_length), 0)
+        )
         self.tokenizer = Tokenizer.from_vocab(read_data("vocab.txt").decode(), max_length)
 
     def check(self, text: str) -> bool:
