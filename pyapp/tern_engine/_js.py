@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import js
-
 from .build import find_build
 from .engine import Engine
 from .errors import DisposedError, TernError
@@ -28,8 +26,7 @@ class Bridge:
         self._engine: Engine | None = None
 
         def load() -> int:
-            source = None if model is None else js.Uint8Array.new(model)
-            engine = Engine(find_build(), source, kernel_module, sha256)
+            engine = Engine(find_build(), model, kernel_module, sha256)
             self.dim = engine.dim
             self.max_seq_len = engine.max_seq_len
             self.fingerprint = engine.fingerprint
@@ -102,6 +99,6 @@ class Bridge:
 
 
 def create(model: Any = None, kernel_module: Any = None, sha256: str = "") -> Bridge:
-    """A bridge; look at its error_code first. `model` is a Uint8Array or ArrayBuffer, or None;
+    """A bridge; look at its error_code first. `model` is a Uint8Array, or None;
     `sha256` its SHA-256 in hex, where the caller has checked that, else ""."""
     return Bridge(model, kernel_module, sha256)
