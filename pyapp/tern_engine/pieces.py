@@ -8,6 +8,7 @@ in a snapshot of an interpreter: it is made for the first text that is not plain
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from threading import Lock
 
 from ._normalize import END, MAX_WORD, SPECIAL_TOKENS, START, UNKNOWN
@@ -27,10 +28,9 @@ class Pieces:
         self._read = read
         self._lock = Lock()
         self._tokenizer: Tokenizer | None = None
-        text = self.text()
-        self.size = text.count(b"\n") + 1
-        self.longest = min(max(map(len, text.split(b"\n"))), MAX_WORD)
-        framed = b"\n%b\n" % text
+        framed = b"\n%b\n" % self.text()
+        self.size = framed.count(b"\n") - 1
+        self.longest = min(max(map(len, BytesIO(framed))) - 1, MAX_WORD)  # line by line
         ids = {token: _line(framed, token) for token in SPECIAL_TOKENS}
         self.unknown, self.start, self.end = ids[UNKNOWN], ids[START], ids[END]
 

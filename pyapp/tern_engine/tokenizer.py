@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from itertools import compress, repeat
 from pathlib import Path
 
 from tern_engine import _unicode
@@ -93,10 +94,8 @@ class Tokenizer:
         longest = max(map(len, ids))
         if longest > MAX_WORD:  # no word is as long as those pieces
             self._first = {piece: i for piece, i in ids.items() if len(piece) <= MAX_WORD}
-        skip = len(CONTINUATION)
-        self._next = {
-            piece[skip:]: index for piece, index in ids.items() if piece.startswith(CONTINUATION)
-        }
+        skip, continues = len(CONTINUATION), map(str.startswith, ids, repeat(CONTINUATION))
+        self._next = {piece[skip:]: index for piece, index in compress(ids.items(), continues)}
         self.longest = min(longest, MAX_WORD)
         self._recent: dict[str, tuple[int, ...]] = {}
         self._older: dict[str, tuple[int, ...]] = {}
