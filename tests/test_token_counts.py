@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import string
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,24 @@ def test_nothing_is_left_of_it(shipped: Pair) -> None:
         assert bytes(engine.embed("one text")) == before
     batch = engine.embed_batch(["one text", "two"] * 40)
     assert bytes(batch[78]) == before
+
+
+def test_threads_take_turns(shipped: Pair) -> None:
+    texts = ["the " * n for n in range(60, 100)] + ["caf\xe9 " * n for n in range(5, 10)]
+    expected = {text: shipped.tokenizer.encode(text) for text in texts}
+    wrong: list[str] = []
+
+    def work(order: int) -> None:
+        for text in texts[::order] * 5:
+            ids, cut = expected[text]
+            shipped.engine.embed(text)
+            found = shipped.engine.tokenize(text), shipped.engine.token_count(text)
+            if found != (ids, (len(ids), cut)):
+                wrong.append(text)
+
+    threads = [threading.Thread(target=work, args=(1 - 2 * (i % 2),)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
