@@ -28,6 +28,10 @@ const SHIM = ["API", "FS", "ENV", "HEAPU8", "HEAPU32", "_Py_Version"];
 const ASSIGN_EXPORTS = "function assignWasmExports(wasmExports){";
 const IMPORTS = "var wasmImports={";
 
+// From the import of Pyodide's core to the dictionaries of __main__ and builtins, which are had by
+// running lines of Python.
+const BOOTSTRAP = /let\[r,n\]=API\.rawRun\("import _pyodide_core"\);.{0,300}?__main__; .{0,100}?builtins\.__dict__"\);/g;
+
 /** @type {readonly {why: string, find: RegExp, replace: string, count: number}[]} */
 const RULES = [
   {
@@ -54,6 +58,27 @@ const RULES = [
     replace:
       "var pointer=getEmptyTableSlot();" +
       "setWasmTableEntry(pointer,trampolineInstance.exports.trampoline_call);return pointer",
+    count: 1,
+  },
+  {
+    why: "a snapshot has the modules that a start asks for, and Python's compiler is not needed to get at them",
+    find: BOOTSTRAP,
+    replace:
+      'if(!t){let[failed,output]=API.rawRun("import _pyodide_core");failed&&API.fatal_loading_error("Failed to import _pyodide_core\\n",output)}' +
+      'API.sys=API._pyodide._importhook.sys;API.importlib=API.sys.modules.get("importlib");' +
+      'let o=API.importlib.import_module;API.os=o("os");let i=o("__main__").__dict__,s=o("builtins").__dict__;',
+    count: 1,
+  },
+  {
+    why: "what installs packages; a snapshot must have the objects that it takes from the script",
+    find: /API\.package_loader=o\("pyodide\._package_loader"\),/g,
+    replace: 'API.config._makeSnapshot&&o("pyodide._package_loader"),',
+    count: 1,
+  },
+  {
+    why: "where packages and libraries would be installed",
+    find: /API\.sitepackages=API\.package_loader\.SITE_PACKAGES.{0,200}?\.join\(":"\)\),/g,
+    replace: "",
     count: 1,
   },
 ];

@@ -30,7 +30,7 @@ const id = hash.digest("hex");
 const parts = { createModule, wasm, stdlib, archive, snapshotId: id, forSnapshot: true };
 const python = await bootPyodide(parts);
 const builtins = python.pyimport("builtins");
-for (const script of ["./snapshot_inside.py", "./clear_free_memory.py"]) {
+for (const script of ["./snapshot_inside.py", "./drop_unused_code.py", "./clear_free_memory.py"]) {
   const names = builtins.dict();
   builtins.exec(readFileSync(new URL(script, import.meta.url), "utf8"), names);
   names.destroy();

@@ -74,7 +74,10 @@ def make_lean(out: Path) -> None:
 def snapshot_sources() -> list[Path]:
     """What take_snapshot() depends on, besides its arguments."""
     shim = [ROOT / "web" / name for name in ("pyodide-boot.js", "snapshot.js", "host.js")]
-    inside = [SNAPSHOT.with_name(f"{name}.py") for name in ("snapshot_inside", "clear_free_memory")]
+    inside = [
+        SNAPSHOT.with_name(f"{name}.py")
+        for name in ("snapshot_inside", "drop_unused_code", "clear_free_memory")
+    ]
     return [SNAPSHOT, *inside, *shim]
 
 

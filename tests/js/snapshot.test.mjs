@@ -22,26 +22,40 @@ async function load(at, options = {}) {
   return { engine, fetched };
 }
 
-test("the snapshot has no piece of the vocabulary in it, and what a load needs to know of it", async () => {
-  const content = readFileSync(join(SITE, manifest.files.snapshot.path));
-  for (const piece of ["##ization", "wednesday", "philosophical"]) {
-    assert.ok(!content.includes(piece), piece);
-  }
+/** An interpreter that goes on from the site's snapshot. */
+async function resume() {
   const bytesOf = (name) => new Uint8Array(readFileSync(join(SITE, manifest.files[name].path)));
   const { id, memoryBytes } = manifest.files.snapshot;
-  const python = await bootPyodide({
+  return bootPyodide({
     createModule: (await import(pathToFileURL(join(SITE, manifest.files["pyodide.asm.mjs"].path)).href)).default,
     wasm: await WebAssembly.compile(bytesOf("pyodide.asm.wasm")),
     archive: bytesOf("package"),
     snapshot: { bytes: bytesOf("snapshot"), memoryBytes },
     snapshotId: id,
   });
+}
+
+test("the snapshot has no piece of the vocabulary in it, and what a load needs to know of it", async () => {
+  const content = readFileSync(join(SITE, manifest.files.snapshot.path));
+  for (const piece of ["##ization", "wednesday", "philosophical"]) {
+    assert.ok(!content.includes(piece), piece);
+  }
+  const python = await resume();
   const pieces = python.pyimport("tern_engine.engine").own_pieces;
   assert.equal(pieces.cache_info().currsize, 1);
   assert.equal(pieces().size, 30522);
   assert.equal(pieces()._tokenizer, undefined);
   assert.equal(pieces().tokenizer().tokenize("\u00c4rger").length, 4);
   assert.equal(pieces()._tokenizer.vocab_size, 30522);
+});
+
+test("the snapshot has no code of what the engine never calls, and says so", async () => {
+  const python = await resume();
+  const asyncio = python.pyimport("asyncio");
+  assert.throws(() => asyncio.run(null), /NotImplementedError: the snapshot has no code for this/);
+  assert.equal(asyncio.__doc__, undefined);
+  // What formats an error is there, and knows the lines.
+  assert.throws(() => python.pyimport("json").loads("{"), /decoder\.py", line \d+, in raw_decode[^]*JSONDecodeError/);
 });
 
 test("what was freed before the snapshot was taken is not in it", () => {
