@@ -19,6 +19,7 @@ process.on("uncaughtException", (error) => {
 });
 
 const [pyodideDir, stdlibZip, packageZip, out, facts] = process.argv.slice(2).map((path) => resolve(path));
+process.argv.length = 1; // where this script lies would be in the snapshot
 const { default: createModule } = await import(pathToFileURL(`${pyodideDir}/pyodide.asm.mjs`).href);
 const wasmBytes = readFileSync(`${pyodideDir}/pyodide.asm.wasm`);
 const wasm = await WebAssembly.compile(wasmBytes);

@@ -8,7 +8,7 @@
  */
 import { TernError } from "./errors.js";
 import { isNode } from "./host.js";
-import { contentOf, headerOf, packSnapshot, unpackSnapshot } from "./snapshot.js";
+import { contentOf, headerOf, packSnapshot, unpackSnapshot, wordsBefore } from "./snapshot.js";
 
 const HOME = "/home/pyodide";
 const PACKAGES = "/lib/packages.zip";
@@ -61,8 +61,8 @@ export async function bootPyodide(parts) {
   /** @type {(error: unknown) => void} */
   let fail = () => {};
   const failed = new Promise((_, reject) => (fail = reject));
-  /** What is in the memory before anything of Python runs. */
-  let initial = new Uint32Array();
+  /** What is in the memory before C++'s constructors run, and once they have. */
+  const contents = [new Uint32Array(), new Uint32Array()];
   const settings = {
     noImageDecoding: true,
     noAudioDecoding: true,
@@ -78,9 +78,18 @@ export async function bootPyodide(parts) {
       WebAssembly.instantiate(wasm, imports)
         .then((instance) => {
           const memory = /** @type {any} */ (instance.exports.memory ?? imports.env.memory);
-          const then = snapshot ? () => resume(snapshot, memory) : () => void (initial = contentOf(memory));
-          const watched = snapshot || parts.forSnapshot;
-          done(watched ? { exports: onceConstructed(instance, then) } : instance, wasm);
+          if (snapshot) {
+            done({ exports: around(instance, (construct) => resume(snapshot, memory, construct)) }, wasm);
+          } else if (parts.forSnapshot) {
+            const watched = around(instance, (construct) => {
+              contents[0] = contentOf(memory);
+              construct();
+              contents[1] = contentOf(memory);
+            });
+            done({ exports: watched }, wasm);
+          } else {
+            done(instance, wasm);
+          }
         })
         .catch(fail);
       return {};
@@ -99,38 +108,39 @@ export async function bootPyodide(parts) {
   const python = internal.finalizeBootstrap(snapshot && stateOf(snapshot, internal));
   return {
     pyimport: python.pyimport,
-    makeMemorySnapshot: () => packSnapshot(internal.makeSnapshot(), initial),
+    makeMemorySnapshot: () => packSnapshot(internal.makeSnapshot(), contents[0], contents[1]),
   };
 }
 
 /**
- * The exports, with something to be done once C++'s constructors have run, before anything else does.
- * They lay out tables, too, which are not in a snapshot.
+ * The exports, with something to be done around C++'s constructors, before anything else runs.
  *
  * @param {WebAssembly.Instance} instance
- * @param {() => void} then
+ * @param {(construct: () => void) => void} run
  */
-function onceConstructed({ exports }, then) {
+function around({ exports }, run) {
   const construct = /** @type {() => void} */ (exports.__wasm_call_ctors);
-  return {
-    ...exports,
-    __wasm_call_ctors() {
-      construct();
-      then();
-    },
-  };
+  return { ...exports, __wasm_call_ctors: () => run(construct) };
 }
 
 /**
+ * The constructors lay out tables, too, which are not in a snapshot. What they write to the memory is
+ * this host's, and is undone: the snapshot has in it what they wrote where it was made.
+ *
  * @param {Snapshot} snapshot
  * @param {WebAssembly.Memory} memory
+ * @param {() => void} construct
  * @throws {SnapshotError}
  */
-function resume({ bytes, memoryBytes }, memory) {
+function resume({ bytes, memoryBytes }, memory, construct) {
+  const initial = new Uint32Array(memory.buffer).slice(0, wordsBefore(bytes));
+  construct();
   if (memory.buffer.byteLength !== memoryBytes) {
     throw new SnapshotError(`the memory has ${memory.buffer.byteLength} bytes, the snapshot's ${memoryBytes}`);
   }
-  unpackSnapshot(bytes, new Uint32Array(memory.buffer));
+  const words = new Uint32Array(memory.buffer);
+  words.set(initial);
+  unpackSnapshot(bytes, words);
 }
 
 /**

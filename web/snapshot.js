@@ -1,6 +1,7 @@
 /**
- * Snapshots of an interpreter's memory, small: what is in it before Python starts is taken out (exclusive
- * or), and of the rest only blocks that are not all zeros are kept.
+ * Snapshots of an interpreter's memory, small: what the module itself has in it is taken out (exclusive
+ * or), and of the rest only blocks that are not all zeros are kept. What C++'s constructors write is not
+ * taken out: it differs between hosts, with the time, the language and the path of the program.
  *
  *     uint32: words of Pyodide's header, how many runs there are, in how many blocks something lay
  *     before; for each run its first block and how many blocks it has; Pyodide's header; the runs' blocks
@@ -8,6 +9,8 @@
 
 const BLOCK = 16; // words
 const FACTS = 3; // words
+/** Blocks behind each that the constructors wrote where the build ran: elsewhere they may write more. */
+const ROOM = 256;
 
 /**
  * A copy of a memory up to its last word that is not zero.
@@ -24,19 +27,26 @@ export function contentOf(memory) {
 /**
  * @param {Uint8Array} bytes as Pyodide's makeSnapshot gives them: a header, whose second word is its
  *   length, and the memory
- * @param {Uint32Array} initial what is in the memory from the beginning
+ * @param {Uint32Array} initial what is in the memory before the constructors run, the same everywhere
+ * @param {Uint32Array} constructed what is in it afterwards
+ * @param {number} [room]
  * @returns {import("./pyodide-boot.js").Snapshot}
  */
-export function packSnapshot(bytes, initial) {
+export function packSnapshot(bytes, initial, constructed, room = ROOM) {
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
   const header = words.subarray(0, words[1] / 4);
   const memory = words.slice(header.length);
   for (let i = 0; i < initial.length; i++) memory[i] ^= initial[i];
   const before = Math.ceil(initial.length / BLOCK);
+  let written = -Infinity; // the last block that the constructors wrote, of those behind
   /** @type {{start: number, count: number}[]} */
   const runs = [];
   for (let block = 0; block * BLOCK < memory.length; block++) {
-    if (memory.subarray(block * BLOCK, (block + 1) * BLOCK).every((word) => word === 0)) continue;
+    const used = (/** @type {Uint32Array} */ words) =>
+      words.subarray(block * BLOCK, (block + 1) * BLOCK).some((word) => word !== 0);
+    if (block >= before && used(constructed)) written = block;
+    // Zeros are kept, too, where something else may lie by then.
+    if (!used(memory) && block - written > room) continue;
     const last = runs.at(-1);
     if (last && last.start + last.count === block && block !== before) last.count++;
     else runs.push({ start: block, count: 1 });
@@ -64,7 +74,16 @@ export function headerOf(bytes) {
 }
 
 /**
- * Lays a snapshot's memory into one that has just what was taken out of it.
+ * Of how many words, from the first, something was taken out.
+ *
+ * @param {Uint8Array} bytes a packed snapshot
+ */
+export function wordsBefore(bytes) {
+  return parse(bytes).before * BLOCK;
+}
+
+/**
+ * Lays a snapshot's memory into one that has in its first words just what was taken out of them.
  *
  * @param {Uint8Array} bytes a packed snapshot
  * @param {Uint32Array} memory

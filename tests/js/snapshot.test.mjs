@@ -1,12 +1,13 @@
 /** A start from the memory of an interpreter that has imported the engine, and without it. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { bootPyodide } from "../../web/pyodide-boot.js";
-import { headerOf, packSnapshot, unpackSnapshot } from "../../web/snapshot.js";
+import { headerOf, packSnapshot, unpackSnapshot, wordsBefore } from "../../web/snapshot.js";
 
 const SITE = fileURLToPath(new URL("../../dist/web/", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(SITE, "manifest.json"), "utf8"));
@@ -23,11 +24,12 @@ async function load(at, options = {}) {
 }
 
 /** An interpreter that goes on from the site's snapshot. */
-async function resume() {
+async function resume(start = (createModule, settings) => createModule(settings)) {
   const bytesOf = (name) => new Uint8Array(readFileSync(join(SITE, manifest.files[name].path)));
+  const { default: createModule } = await import(pathToFileURL(join(SITE, manifest.files["pyodide.asm.mjs"].path)).href);
   const { id, memoryBytes } = manifest.files.snapshot;
   return bootPyodide({
-    createModule: (await import(pathToFileURL(join(SITE, manifest.files["pyodide.asm.mjs"].path)).href)).default,
+    createModule: (settings) => start(createModule, settings),
     wasm: await WebAssembly.compile(bytesOf("pyodide.asm.wasm")),
     archive: bytesOf("package"),
     snapshot: { bytes: bytesOf("snapshot"), memoryBytes },
@@ -63,6 +65,11 @@ test("what was freed before the snapshot was taken is not in it", () => {
   const source = readFileSync(new URL("../../tools/snapshot_inside.py", import.meta.url), "utf8");
   const [, comment] = source.match(/# (Found by name at run time.*)/);
   assert.ok(!content.includes(comment)); // read and compiled while it was made
+});
+
+test("the snapshot does not say where it was made", () => {
+  const content = readFileSync(join(SITE, manifest.files.snapshot.path));
+  assert.ok(!content.includes(fileURLToPath(new URL("../..", import.meta.url))));
 });
 
 async function assertGolden(engine) {
@@ -106,7 +113,7 @@ const INITIAL = Uint32Array.of(1, 2, 3, 0, 5);
 const MEMORY = Uint32Array.from({ length: 64 }, (_, i) => (i < 5 ? INITIAL[i] : i === 40 ? 99 : 0));
 
 test("a packed snapshot holds what differs from the beginning", () => {
-  const { bytes, memoryBytes } = packSnapshot(snapshotOf(MEMORY), INITIAL);
+  const { bytes, memoryBytes } = packSnapshot(snapshotOf(MEMORY), INITIAL, INITIAL, 0);
   assert.equal(memoryBytes, 256);
   assert.equal(bytes.length, 4 * (3 + 2 + 4 + 16)); // one run, of the one block that differs
   assert.deepEqual([...new Uint32Array(headerOf(bytes).buffer)], [7, 16, 0, 9]);
@@ -119,7 +126,7 @@ test("a packed snapshot holds what differs from the beginning", () => {
 test("a run from where something lay before to where nothing did is two", () => {
   const initial = Uint32Array.from({ length: 20 }, () => 3); // of two blocks
   const memory = Uint32Array.from({ length: 64 }, (_, i) => i + 1);
-  const { bytes } = packSnapshot(snapshotOf(memory), initial);
+  const { bytes } = packSnapshot(snapshotOf(memory), initial, initial, 0);
   const [, runs, before] = new Uint32Array(bytes.buffer);
   assert.deepEqual([runs, before], [2, 2]);
   const found = new Uint32Array(64);
@@ -128,8 +135,48 @@ test("a run from where something lay before to where nothing did is two", () => 
   assert.deepEqual(found, memory);
 });
 
+test("the memory laid in is the same, whatever C++'s constructors find on a host", async () => {
+  const program = process.argv[1];
+  const hashes = [];
+  const start = (createModule, settings) => {
+    const { instantiateWasm } = settings;
+    settings.instantiateWasm = (imports, done) =>
+      instantiateWasm(imports, ({ exports }, wasm) => {
+        const memory = exports.memory ?? imports.env.memory;
+        const __wasm_call_ctors = () => {
+          exports.__wasm_call_ctors();
+          hashes.push(createHash("sha256").update(new Uint8Array(memory.buffer)).digest("hex"));
+        };
+        done({ exports: { ...exports, __wasm_call_ctors } }, wasm);
+      });
+    return createModule(settings);
+  };
+  for (const path of ["/p.mjs", `/${"longer/".repeat(500)}p.mjs`]) {
+    process.argv[1] = path; // among the environment's variables, which are laid out on the heap
+    await resume(start);
+  }
+  process.argv[1] = program;
+  assert.equal(hashes.length, 2);
+  assert.equal(hashes[0], hashes[1]);
+});
+
+test("zeros are kept where another host's constructors may have written", () => {
+  const initial = Uint32Array.from({ length: 16 }, (_, i) => i + 1);
+  const constructed = Uint32Array.from({ length: 40 }, (_, i) => (i < 16 || i === 39 ? i + 1 : 0)); // blocks 0, 2
+  const memory = Uint32Array.from({ length: 96 }, (_, i) => (i < 16 ? 7 : 0));
+  const { bytes } = packSnapshot(snapshotOf(memory), initial, constructed, 1);
+  assert.equal(wordsBefore(bytes), 16);
+  const found = new Uint32Array(96);
+  found.set(initial);
+  found.fill(9, 32, 64); // of more blocks than where it was made
+  found.fill(9, 80); // and what no constructor wrote
+  unpackSnapshot(bytes, found);
+  assert.deepEqual([...found.subarray(0, 80)], [...memory.subarray(0, 80)]);
+  assert.ok(found.subarray(80).every((word) => word === 9));
+});
+
 test("a packed snapshot may lie anywhere in a buffer, and must fit", () => {
-  const { bytes } = packSnapshot(snapshotOf(MEMORY), INITIAL);
+  const { bytes } = packSnapshot(snapshotOf(MEMORY), INITIAL, INITIAL, 0);
   const moved = new Uint8Array(bytes.length + 3);
   moved.set(bytes, 3);
   const memory = new Uint32Array(64);

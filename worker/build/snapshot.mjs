@@ -13,6 +13,7 @@ import { pathToFileURL } from "node:url";
 import { bootPyodide } from "../../web/pyodide-boot.js";
 
 const [pyodideDir, pythonZip, out] = process.argv.slice(2).map((path) => resolve(path));
+process.argv.length = 1; // where this script lies would be in the snapshot
 const { default: createModule } = await import(pathToFileURL(`${pyodideDir}/pyodide.asm.mjs`).href);
 const wasm = await WebAssembly.compile(readFileSync(`${pyodideDir}/pyodide.asm.wasm`));
 const stdlib = new Uint8Array(readFileSync(pythonZip));
