@@ -94,8 +94,9 @@ def test_quantize_with_layer_norm(bench: Bench) -> None:
     lines = linear.instructions(bench.put(x), bench.space(96), _ops.MODE_STORE, parameters)
     bench.run(lines, [6])
     codes, _ = quantized(norm(x) * gamma + beta)
-    assert np.abs(read_codes(bench, linear, 6) - codes).max() <= 1
-    assert (read_codes(bench, linear, 6) == codes).mean() > 0.99
+    found = read_codes(bench, linear, 6)[:, :32]
+    assert np.abs(found - codes).max() <= 1
+    assert (found == codes).mean() > 0.99
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -211,7 +211,7 @@ def test_instructions_after_it_work_on_what_was_read() -> None:
     reader.kernel.reserve(layout.end)
     operands = dict(zip(("source", "codes", "inverse_scale", "bounds"), places, strict=True))
     quantize = dict.fromkeys(inspect.signature(_ops.quantize).parameters, 0) | operands
-    quantize |= {"stride": 4, "columns": 4, "padded": 32}
+    quantize |= {"stride": 4, "columns": 4, "padded": 64}
     instructions = [
         _ops.read(**reader.operands), _ops.rows(count=1, chunk=32), _ops.quantize(**quantize),
     ]  # fmt: skip

@@ -4,7 +4,7 @@
 
 exp: 2^n * p(r) with r in [-ln2/2, ln2/2] and p a polynomial of degree 6 with p(0) = p'(0) = 1.
 GELU: x/2 * (1 + erf(x / sqrt 2)) = max(x, 0) - |x| * P(Z > |x|) for a standard normal Z, and
-P(Z > t) = q(t)^-8 with q a polynomial of degree 8. The subtracted term is small wherever x is
+P(Z > t) = q(t)^-16 with q a polynomial of degree 6. The subtracted term is small wherever x is
 large, so no digits are lost, which a quotient for erf itself does (1e-6 at |x| = 5).
 Both fits are linear least squares, reweighted (Lawson) until the largest error is levelled.
 """
@@ -41,7 +41,7 @@ def fit_exp(degree: int = 6) -> F64:
     return lawson(powers / np.exp(r)[:, None], (np.exp(r) - 1 - r) / np.exp(r))
 
 
-def fit_tail(degree: int = 8, power: int = 8, limit: float = 5.5) -> F64:
+def fit_tail(degree: int = 6, power: int = 16, limit: float = 5.5) -> F64:
     """q of degree `degree` with q(t)^-power = P(Z > t), the error of t * q^-power levelled."""
     t = (1 - np.cos(np.linspace(0, math.pi, 4001))) / 2 * limit
     tail = np.array([0.5 * math.erfc(float(v) * math.sqrt(0.5)) for v in t])
@@ -71,7 +71,7 @@ def main() -> None:
     x = np.linspace(-12, 12, 400001).astype(np.float32)
     t = np.abs(x)
     value = horner32(q, t)
-    for _ in range(3):
+    for _ in range(4):
         value = value * value
     gelu = np.maximum(x, np.float32(0)) - t / value
     exact = np.array([0.5 * float(v) * math.erfc(-float(v) * math.sqrt(0.5)) for v in x])

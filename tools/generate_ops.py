@@ -101,7 +101,7 @@ OPS: dict[str, tuple[str, dict[str, str]]] = {
             "inverse_scale": "f32 [chunk], 1 / s_x",
             "bounds": "struct bounds [chunk]",
             "columns": "floats of a row",
-            "padded": "columns rounded up to 32",
+            "padded": "columns rounded up to 64",
         },
     ),
     "product": (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .errors import KernelSelfTestError
 from .format import Header
 from .kernels import Kernel, _ops
-from .model import Layer, Layout, Linear, Model, Norm, padded_head, round_up
+from .model import BLOCK_COLUMNS, Layer, Layout, Linear, Model, Norm, padded_head, round_up
 from .pieces import Pieces
 from .texts import Texts, Vocabulary
 
@@ -94,7 +94,7 @@ def place_scratch(header: Header, padded_output: int, layout: Layout) -> Scratch
         mixed=layout.place(4 * rows * d),
         hidden=layout.place(4 * CHUNK_ROWS * (ffn + HIDDEN_GAP)),
         row=layout.place(4 * TILE_ROWS * d),
-        codes=layout.place(2 * CHUNK_ROWS * round_up(max(d, ffn), 32)),
+        codes=layout.place(2 * CHUNK_ROWS * round_up(max(d, ffn), BLOCK_COLUMNS)),
         inverse_scale=layout.place(4 * CHUNK_ROWS),
         bounds=layout.place(8 * CHUNK_ROWS),
         narrow=layout.place(32 * widest),
@@ -137,7 +137,7 @@ def forward_pass(model: Model, at: Scratch, vocabulary: Vocabulary, texts: int) 
             inverse_scale=at.inverse_scale,
             bounds=at.bounds,
             columns=columns,
-            padded=round_up(columns, 32),
+            padded=round_up(columns, BLOCK_COLUMNS),
         )
 
     def product(

@@ -18,7 +18,8 @@ from .kernels import Kernel
 
 HASH_CHUNK = 1 << 20
 PANEL_OUTPUTS = 32  # panels.h reads two panels of 16 at a time
-BLOCK_COLUMNS = 32  # sums.h tabulates 32 columns at a time
+BLOCK_COLUMNS = 64  # sums.h tabulates 64 columns at a time
+ATTENTION_PARTS = ("attn.q", "attn.k", "attn.v")  # one product, in this order
 
 
 def round_up(n: int, step: int) -> int:
@@ -94,6 +95,11 @@ class Model:
 def padded_head(header: Header) -> int:
     """Floats that a head takes in the q, k, v rows: d_head rounded up to a SIMD register."""
     return round_up(header.d_head, 4)
+
+
+def index_bytes(outputs: int, padded_columns: int) -> int:
+    """Bytes of a product's indexes, see sums.h."""
+    return padded_columns // BLOCK_COLUMNS * (16 + 34 * outputs)
 
 
 def load_model(
@@ -190,7 +196,7 @@ def _place_weights(header: Header, layout: Layout, base: int) -> Weights:
         padded = round_up(columns, BLOCK_COLUMNS)
         return Linear(
             layout.place(round_up(outputs, PANEL_OUTPUTS) * padded),
-            layout.place(outputs * padded // 2),
+            layout.place(index_bytes(outputs, padded)),
             layout.place(4 * outputs),
             layout.place(4 * outputs),
             padded,
@@ -233,7 +239,6 @@ def _prepare(
     def clear(target: Linear) -> None:
         size = round_up(target.outputs, PANEL_OUTPUTS) * target.columns
         kernel.call("fill_zero", target.weights, size)
-        kernel.call("clear_indexes", target.indexes, target.outputs, target.columns)
         kernel.call("fill_zero", target.bias, 4 * target.outputs)
 
     def pack(
@@ -241,11 +246,19 @@ def _prepare(
     ) -> None:
         matrix = (at(name + ".codes"), rows, columns)
         kernel.call("pack_panels", *matrix, target.weights, target.columns, *place)
-        kernel.call("pack_indexes", *matrix, target.indexes, target.outputs, *place)
+
+    def index(target: Linear, names: list[str], columns: int, group: tuple[int, int]) -> None:
+        """Of matrices of one shape, which lie equally far apart."""
+        codes = [at(name + ".codes") for name in names]
+        stride = codes[-1] - codes[-2] if len(codes) > 1 else 0
+        each = target.outputs // len(names)
+        to = (target.indexes, target.outputs, target.columns)
+        kernel.call("pack_indexes", codes[0], stride, each, *group, columns, *to)
 
     def linear(target: Linear, name: str, rows: int, columns: int) -> None:
         clear(target)
         pack(target, name, rows, columns, (0, rows, rows))
+        index(target, [name], columns, (rows, rows))
         kernel.call("fill_inverse", target.inverse_scale, rows, at(name + ".scale"))
         copy(target.bias, name + ".bias")
 
@@ -255,10 +268,11 @@ def _prepare(
         # q, k and v are one product; each head starts at a SIMD register of its row.
         clear(layer.qkv)
         width = header.n_heads * padded
-        for j, part in enumerate(("attn.q", "attn.k", "attn.v")):
+        for j, part in enumerate(ATTENTION_PARTS):
             pack(layer.qkv, name + part, d, d, (j * width, head, padded))
             target = layer.qkv.inverse_scale + 4 * j * width
             kernel.call("fill_inverse", target, width, at(f"{name}{part}.scale"))
+        index(layer.qkv, [name + part for part in ATTENTION_PARTS], d, (head, padded))
         linear(layer.out, name + "attn.out", d, d)
         norm(layer.ln_2, name + "ln_2")
         linear(layer.up, name + "ffn.up", header.ffn_dim, d)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tern_engine.kernels import _ops
 from tern_engine.kernels._wasmtime import WasmtimeKernel
-from tern_engine.model import Layout, round_up
+from tern_engine.model import BLOCK_COLUMNS, Layout, index_bytes, round_up
 
 F32 = NDArray[np.float32]
 
@@ -62,7 +62,7 @@ class BitLinear:
         self, bench: Bench, weights: NDArray[np.int8], scale: float, bias: F32, chunk: int = 32
     ) -> None:
         self.outputs, self.columns = weights.shape
-        self.padded = round_up(self.columns, 32)
+        self.padded = round_up(self.columns, BLOCK_COLUMNS)
         codes = np.where(weights < 0, 2, weights).astype(np.uint8).reshape(self.outputs, -1, 4)
         packed = (codes << np.array([0, 2, 4, 6], np.uint8)).sum(axis=2).astype(np.uint8)
         self.weights = bench.space(round_up(self.outputs, 32) * self.padded)
@@ -71,9 +71,12 @@ class BitLinear:
         matrix = (bench.put(packed), self.outputs, self.columns)
         place = (0, self.outputs, self.outputs)
         kernel.call("pack_panels", *matrix, self.weights, self.padded, *place)
-        self.indexes = bench.space(self.outputs * self.padded // 2)
-        kernel.call("clear_indexes", self.indexes, self.outputs, self.padded)
-        kernel.call("pack_indexes", *matrix, self.indexes, self.outputs, *place)
+        self.indexes = bench.space(index_bytes(self.outputs, self.padded))
+        kernel.call(
+            "pack_indexes",
+            *(matrix[0], 0, self.outputs, self.outputs, self.outputs, self.columns),
+            *(self.indexes, self.outputs, self.padded),
+        )
         self.narrow = bench.space(32 * self.outputs)
         self.wide = bench.space(64 * self.outputs)
         self.inverse_weight = bench.space(4 * self.outputs)

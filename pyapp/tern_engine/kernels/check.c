@@ -1,5 +1,6 @@
 // Looks a program over before it is first run: known ops, and every operand's extent in memory.
 #include "ops.h"
+#include "sums.h"
 #include "tern.h"
 
 struct limits {
@@ -65,7 +66,7 @@ static int quantize_fits(const struct quantize_operands *o, const struct limits 
     int norm = o->gamma == 0 || (aligned(l, o->gamma, row) && aligned(l, o->beta, row) &&
                                  aligned(l, o->row, 4 * row));
     int list = o->rows == 0 || aligned(l, o->rows, 4 * l->chunk);
-    return norm && list && l->chunk && o->columns % 4 == 0 && o->padded % 32 == 0 &&
+    return norm && list && l->chunk && o->columns % 4 == 0 && o->padded % BLOCK_COLUMNS == 0 &&
            o->padded >= o->columns && o->stride >= o->columns &&
            aligned(l, o->source, 4 * rows * o->stride) &&
            aligned(l, o->codes, 2 * l->chunk * o->padded) &&
@@ -74,10 +75,10 @@ static int quantize_fits(const struct quantize_operands *o, const struct limits 
 
 static int product_fits(const struct product_operands *o, const struct limits *l) {
     uint64_t rows = o->target_local ? l->chunk : l->rows;
-    return l->chunk && o->outputs % 4 == 0 && o->columns % 32 == 0 && o->mode <= MODE_GELU &&
+    return l->chunk && o->outputs % 4 == 0 && o->columns % BLOCK_COLUMNS == 0 && o->mode <= MODE_GELU &&
            o->stride >= o->outputs && aligned(l, o->codes, 2 * l->chunk * o->columns) &&
            aligned(l, o->inverse_scale, 4 * l->chunk) && aligned(l, o->bounds, 8 * l->chunk) &&
-           aligned(l, o->indexes, (uint64_t)o->outputs * o->columns / 2) &&
+           aligned(l, o->indexes, 2ull * (o->columns / BLOCK_COLUMNS) * index_size(o->outputs)) &&
            aligned(l, o->narrow, 32ull * o->outputs) && aligned(l, o->wide, 64ull * o->outputs) &&
            aligned(l, o->weights, (uint64_t)round_up(o->outputs, 32) * o->columns) &&
            aligned(l, o->inverse_weight, 4ull * o->outputs) &&

@@ -40,6 +40,12 @@ typedef v128_t vec;  // 4 x f32, 4 x i32, 8 x i16 or 16 x i8, as the operation r
         loaded_;                                                                        \
     })
 
+// False for an address, as the stack lies where memory begins; but no compiler knows.
+INLINE int never(uint32_t address) {
+    __asm__ volatile("" : "+r"(address));
+    return __builtin_expect(address == 0, 0);
+}
+
 #define ADD wasm_f32x4_add
 #define SUB wasm_f32x4_sub
 #define MUL wasm_f32x4_mul

@@ -100,7 +100,7 @@ struct quantize_operands {
     uint32_t inverse_scale;  // f32 [chunk], 1 / s_x
     uint32_t bounds;  // struct bounds [chunk]
     uint32_t columns;  // floats of a row
-    uint32_t padded;  // columns rounded up to 32
+    uint32_t padded;  // columns rounded up to 64
 };
 
 // target = (codes W^T + bias) / (s_w s_x), stored, added, or through GELU

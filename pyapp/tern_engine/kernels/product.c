@@ -5,7 +5,7 @@
 #include "sums.h"
 #include "vmath.h"
 
-int16_t sum_table[GROUPS][ENTRIES][LANES] __attribute__((aligned(64)));
+int16_t sum_table[2][GROUP_ENTRY(GROUPS)][LANES] __attribute__((aligned(64)));
 
 // Rows from which tables of 8 or 16 lanes, the rest of them idle, beat what else there is. Filling
 // the tables costs as much as some 80 outputs, so few outputs want more rows.
@@ -21,9 +21,6 @@ int16_t sum_table[GROUPS][ENTRIES][LANES] __attribute__((aligned(64)));
 INLINE vec rescale(vec sum, vec bias, vec inverse_weight, vec inverse_activation) {
     return MUL(ADD(wasm_f32x4_convert_i32x4(sum), bias), MUL(inverse_weight, inverse_activation));
 }
-
-// Functions of their own, for their loops to have all registers.
-#define OWN __attribute__((noinline)) static
 
 OWN void panel_sums_4(const int16_t *x, const int16_t *weights, uint32_t columns, uint32_t block,
                       int32_t *sums) {

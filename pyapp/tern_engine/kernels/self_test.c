@@ -1,5 +1,6 @@
 // A small fixed computation through the routines that matter, for a host to be judged by.
 #include "ops.h"
+#include "sums.h"
 #include "tern.h"
 
 void op_quantize(const struct quantize_operands *o, struct span span);
@@ -7,9 +8,9 @@ void op_product(const struct product_operands *o, struct span span);
 void op_attend(const struct attend_operands *o, struct text text);
 void pack_panels(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
                  uint32_t padded_columns, uint32_t first, uint32_t group, uint32_t padded_group);
-void clear_indexes(uint32_t target, uint32_t outputs, uint32_t padded_columns);
-void pack_indexes(uint32_t codes, uint32_t rows, uint32_t columns, uint32_t target,
-                  uint32_t outputs, uint32_t first, uint32_t group, uint32_t padded_group);
+void pack_indexes(uint32_t codes, uint32_t stride, uint32_t outputs_each, uint32_t group,
+                  uint32_t padded_group, uint32_t columns, uint32_t target, uint32_t outputs,
+                  uint32_t padded_columns);
 
 #define ROWS 21  // 16 by tables, a tile of 4, a row alone
 #define TILED_ROWS 24
@@ -21,7 +22,7 @@ static struct {
     float x[ROWS][COLUMNS];
     uint8_t matrix[OUTPUTS][COLUMNS / 4];
     int16_t packed[PADDED_OUTPUTS * COLUMNS / 2];
-    uint16_t indexes[OUTPUTS * COLUMNS / 4];
+    uint16_t indexes[COLUMNS / BLOCK_COLUMNS * (RUN_LENGTHS + OUTPUTS * (1 + GROUPS))];
     int16_t narrow[OUTPUTS][16];
     int32_t wide[OUTPUTS][16];
     int16_t codes[TILED_ROWS * COLUMNS];
@@ -62,8 +63,8 @@ EXPORT(self_test) uint32_t self_test(void) {
     }
     __builtin_memset(data.packed, 0, sizeof data.packed);
     pack_panels(OFFSET(matrix), OUTPUTS, COLUMNS, OFFSET(packed), COLUMNS, 0, OUTPUTS, OUTPUTS);
-    clear_indexes(OFFSET(indexes), OUTPUTS, COLUMNS);
-    pack_indexes(OFFSET(matrix), OUTPUTS, COLUMNS, OFFSET(indexes), OUTPUTS, 0, OUTPUTS, OUTPUTS);
+    pack_indexes(OFFSET(matrix), 0, OUTPUTS, OUTPUTS, OUTPUTS, COLUMNS, OFFSET(indexes), OUTPUTS,
+                 COLUMNS);
 
     struct quantize_operands quantize = {
         .source = OFFSET(x), .stride = COLUMNS, .codes = OFFSET(codes),

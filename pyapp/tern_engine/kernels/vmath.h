@@ -41,10 +41,10 @@ INLINE void exp_below(float *x, const uint32_t stride, vec top) {
     }
 }
 
-// x/2 (1 + erf(x / sqrt 2)), written max(x, 0) - |x| q(|x|)^-8; absolute error 3e-7.
-static const float gelu_q[9] = {3.270873776e-06f,  -1.924388744e-05f, 1.117788488e-04f,
-                                1.059927235e-04f,  1.094650128e-03f,  9.345669299e-03f,
-                                4.885452613e-02f,  1.087561324e-01f,  1.090507984e+00f};
+// x/2 (1 + erf(x / sqrt 2)), written max(x, 0) - |x| q(|x|)^-16; absolute error 6e-7.
+static const float gelu_q[7] = {6.847694294e-06f, 4.099927537e-05f, 7.034957525e-05f,
+                                3.379364731e-03f, 2.210582606e-02f, 5.206723139e-02f,
+                                1.044274330e+00f};
 
 INLINE void gelu(float *x, const int vectors) {
     vec t[GELU_VECTORS], q[GELU_VECTORS];
@@ -52,12 +52,13 @@ INLINE void gelu(float *x, const int vectors) {
         t[i] = wasm_f32x4_abs(LOAD(x + 4 * i));
         q[i] = SPLAT(gelu_q[0]);
     }
-    BY_COEFFICIENTS for (int k = 1; k < 9; k++) {
+    BY_COEFFICIENTS for (int k = 1; k < 7; k++) {
         vec c = wasm_v128_load32_splat(gelu_q + k);
         UNROLL for (int i = 0; i < vectors; i++) q[i] = ADD(MUL(q[i], t[i]), c);
     }
     UNROLL for (int i = 0; i < vectors; i++) {
         vec p = MUL(q[i], q[i]);
+        p = MUL(p, p);
         p = MUL(p, p);
         p = MUL(p, p);
         STORE(x + 4 * i, SUB(wasm_f32x4_pmax(LOAD(x + 4 * i), ZERO), wasm_f32x4_div(t[i], p)));
@@ -82,16 +83,14 @@ INLINE float exp_nonpositive(float x) {
 
 INLINE float gelu(float x) {
     float t = __builtin_fabsf(x);
-    float q = 3.270873776e-06f;
-    q = q * t - 1.924388744e-05f;
-    q = q * t + 1.117788488e-04f;
-    q = q * t + 1.059927235e-04f;
-    q = q * t + 1.094650128e-03f;
-    q = q * t + 9.345669299e-03f;
-    q = q * t + 4.885452613e-02f;
-    q = q * t + 1.087561324e-01f;
-    q = q * t + 1.090507984e+00f;
-    for (int i = 0; i < 3; i++) q = q * q;
+    float q = 6.847694294e-06f;
+    q = q * t + 4.099927537e-05f;
+    q = q * t + 7.034957525e-05f;
+    q = q * t + 3.379364731e-03f;
+    q = q * t + 2.210582606e-02f;
+    q = q * t + 5.206723139e-02f;
+    q = q * t + 1.044274330e+00f;
+    for (int i = 0; i < 4; i++) q = q * q;
     return (x > 0.0f ? x : 0.0f) - t / q;
 }
 
