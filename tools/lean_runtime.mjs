@@ -14,6 +14,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import binaryen from "binaryen";
 import { minify } from "terser";
+import { dropUnusedModules } from "./drop_unused_modules.mjs";
 
 // Those of the wasm: Binaryen would write what they are not for in newer ways.
 const { Features } = binaryen;
@@ -177,9 +178,10 @@ function withExports(wasm, exports) {
 }
 
 const [pyodide, out] = process.argv.slice(2).map((path) => resolve(path));
+const linked = readFileSync(`${pyodide}/pyodide.asm.wasm`);
 let source = applyRules(readFileSync(`${pyodide}/pyodide.asm.mjs`, "utf8"));
 /** @type {Uint8Array} */
-let wasm = readFileSync(`${pyodide}/pyodide.asm.wasm`);
+let wasm = linked;
 for (let before = Infinity; source.length + wasm.length < before; ) {
   before = source.length + wasm.length;
   const module = new WebAssembly.Module(wasm);
@@ -187,6 +189,7 @@ for (let before = Infinity; source.length + wasm.length < before; ) {
   const imports = new Set(WebAssembly.Module.imports(module).map(({ name }) => name));
   source = await shrink(withoutUnused(source, usedExports(source, names), imports));
   const used = usedExports(source, names);
+  if (wasm === linked) wasm = dropUnusedModules(linked, used).wasm;
   if (used.size < names.length) wasm = withExports(wasm, used);
 }
 const addresses = WebAssembly.Module.imports(new WebAssembly.Module(wasm)).filter(({ module }) => module.startsWith("GOT"));

@@ -59,7 +59,8 @@ def precompile(part: str, package_zip: Path, out: Path) -> None:
 def runtime_sources() -> list[Path]:
     """What make_lean() depends on."""
     packages = [PYODIDE, *(ROOT / "node_modules" / name for name in ("binaryen", "terser"))]
-    return [LEAN, *(package / "package.json" for package in packages)]
+    scripts = [LEAN.with_name(name) for name in ("drop_unused_modules.mjs", "wasm_binary.mjs")]
+    return [LEAN, *scripts, *(package / "package.json" for package in packages)]
 
 
 def make_lean(out: Path) -> None:

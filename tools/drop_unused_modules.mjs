@@ -1,0 +1,268 @@
+/**
+ * Takes modules of Python's that are written in C, and libraries that only they use, out of Pyodide's
+ * wasm: those that the engine imports on no path.
+ *
+ * Their methods are called through pointers: numbers of slots in the function table, which lie in tables
+ * of methods in the data, so that whoever removes functions that nobody calls finds all of them in use.
+ * Here such slots are given a function that traps, and the modules leave the list of built-in ones, where
+ * an import looks; Binaryen can remove the rest.
+ *
+ * A slot is given away where one of these holds:
+ *
+ * 1. Nothing else can know it. The linker lays out functions object file by object file, and hands out slots
+ *    in the order in which the object files first name a function. So slots, too, belong to object files in
+ *    the order of the functions. A slot that an unused object file was the first to name, for a function
+ *    of its own, is known to other files only if the function is known by name. So functions exported under
+ *    a name that is not one of the unused libraries' keep their slots, and any slot whose number is in
+ *    code that stays keeps it, be that a pointer or just a number. Identical functions were merged:
+ *    the last slots before those of a file that stays may be that file's, and stay.
+ * 2. Nothing has its number: neither code that stays nor, at an address divisible by 4, the data.
+ *
+ * What stays is what can be reached from the exports that the script uses and from slots that stay.
+ */
+import { readWasm } from "./wasm_binary.mjs";
+
+/** @typedef {import("./wasm_binary.mjs").Binary} Binary */
+
+/** Those that an import finds no more. */
+export const UNUSED_MODULES = [
+  "_bz2", "_codecs_cn", "_codecs_hk", "_codecs_iso2022", "_codecs_jp", "_codecs_kr", "_codecs_tw", "_csv", "_ctypes",
+  "_decimal", "_elementtree", "_hmac", "_lsprof", "_lzma", "_multibytecodec", "_pickle", "_posixsubprocess", "_queue",
+  "_remote_debugging", "_sqlite3", "_statistics", "_testbuffer", "_testcapi", "_testclinic", "_testclinic_limited",
+  "_testinternalcapi", "_testlimitedcapi", "_xxtestfuzz", "_zoneinfo", "_zstd", "cmath", "mmap", "pyexpat", "termios",
+  "unicodedata", "xxsubtype", "zlib",
+];
+
+/**
+ * Object files of unused modules and libraries: from the first function of the one to the first function
+ * of the other, which stays. In the linker's order.
+ *
+ * @type {readonly (readonly [string, string])[]}
+ */
+const UNUSED_CODE = [
+  ["PyInit__ctypes", "PyInit_array"],
+  ["PyInit__csv", "PyInit__heapq"],
+  ["PyInit__lsprof", "PyInit__random"],
+  ["PyInit__remote_debugging", "PyInit__struct"],
+  ["PyInit__zoneinfo", "PyInit_math"],
+  ["PyInit_cmath", "PyInit_binascii"],
+  ["PyInit_pyexpat", "PyInit_fcntl"],
+  ["PyInit_mmap", "PyInit_select"],
+  ["PyInit_termios", "PyUnstable_AtExit"],
+  ["lzma_version_number", "emscripten_GetProcAddress"],
+  ["_ZNSt3__26__sortIRNS_6__lessIccEEPcEEvT0_S5_T_", "accept"],
+];
+// Names of functions that only what is unused can know.
+const UNUSED_NAMES = /^(PyInit_\w+|_?sqlite3\w*|lzma_\w+|ZSTD\w*|ZDICT_\w+|HUF_\w+|FSE_\w+|HIST_\w+|COVER_\w+|POOL_\w+|divsufsort|divbwt|_Z\w+|__cxa_\w+)$/;
+// Slots left to what stays, at the end of those of a row of unused object files, except functions of so
+// many bytes: two libraries have no such one in common.
+const LAST_SLOTS = 8;
+const NEVER_MERGED = 500;
+
+/**
+ * Functions in which C++'s library begins, which nothing else uses, and what they do instead, as code. The
+ * one lays out std::cout and others, the other would describe a C++ exception, which nothing throws.
+ */
+const REPLACED = {
+  _ZNSt3__28ios_base4InitC1Ev: [0x20, 0x00], // returns its argument, as constructors do: local.get 0
+  __get_exception_message: [0x00], // unreachable
+};
+
+/** @typedef {{from: number, to: number}} Knowing functions that can know a slot, if they stay */
+const EVERYBODY = { from: 0, to: Infinity };
+
+/**
+ * @param {Uint8Array} linked Pyodide's wasm as it was linked: with all its exports
+ * @param {Iterable<string>} used names of exports that the script uses
+ * @returns {{wasm: Uint8Array, slots: number[]}} the wasm, of the same size, and which slots trap
+ */
+export function dropUnusedModules(linked, used) {
+  const binary = readWasm(linked.slice());
+  const memory = memoryOf(binary);
+  for (const [name, instead] of Object.entries(REPLACED)) replaceBody(binary, functionOf(binary, name), instead);
+  const unused = new Map([...dropFromList(binary, memory), ...slotsOfUnusedCode(binary)]);
+  const inData = new Set(memory);
+  binary.slots.forEach((_, i) => {
+    const slot = binary.firstSlot + i;
+    if (!inData.has(slot) && !unused.has(slot)) unused.set(slot, EVERYBODY);
+  });
+  const live = withoutKnown(binary, unused, [...used].flatMap((name) => binary.functions.get(name) ?? []));
+  trap(binary, unused, live);
+  return { wasm: binary.bytes, slots: [...unused.keys()].sort((a, b) => a - b) };
+}
+
+/**
+ * What the data makes of the memory, as words.
+ *
+ * @param {Binary} binary
+ */
+function memoryOf({ bytes, data }) {
+  const end = Math.max(...data.map(({ address, size }) => address + size));
+  const memory = new Uint8Array((end + 3) & ~3);
+  for (const { at, size, address } of data) memory.set(bytes.subarray(at, at + size), address);
+  return new Uint32Array(memory.buffer);
+}
+
+/**
+ * Closes the gaps of unused modules in Python's list of built-in ones: pairs of a name and a slot.
+ *
+ * @param {Binary} binary changed
+ * @param {Uint32Array} memory changed
+ * @returns {[number, Knowing][]} slots that only the list knew
+ */
+function dropFromList(binary, memory) {
+  const list = memory[Number(binary.addresses.get("PyImport_Inittab")) >>> 2] >>> 2;
+  /** @type {[number, Knowing][]} */
+  const dropped = [];
+  const missing = new Set(UNUSED_MODULES);
+  let end = list;
+  let kept = list;
+  for (; memory[end] !== 0; end += 2) {
+    const name = text(memory, memory[end]);
+    if (missing.delete(name)) dropped.push([memory[end + 1], EVERYBODY]);
+    else for (const word of [0, 1]) memory[kept++] = memory[end + word];
+  }
+  if (missing.size > 0) throw new Error(`pyodide.asm.wasm has no module ${[...missing].join(", ")}`);
+  memory.fill(0, kept, end);
+  for (const segment of binary.data) {
+    const [from, to] = [Math.max(segment.address, list * 4), Math.min(segment.address + segment.size, end * 4)];
+    if (from < to) binary.bytes.set(new Uint8Array(memory.buffer, from, to - from), segment.at + from - segment.address);
+  }
+  return dropped;
+}
+
+/**
+ * @param {Uint32Array} memory
+ * @param {number} address of a string that ends in a zero
+ */
+function text(memory, address) {
+  const bytes = new Uint8Array(memory.buffer, address);
+  return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
+}
+
+/**
+ * Slots of the functions in UNUSED_CODE that only they know.
+ *
+ * @param {Binary} binary
+ * @returns {[number, Knowing][]}
+ */
+function slotsOfUnusedCode(binary) {
+  const { functions, slots, firstSlot, imported, code } = binary;
+  // All functions, in rows of object files that stay and of unused ones in turns.
+  const borders = UNUSED_CODE.flat().map((name) => functionOf(binary, name));
+  if (borders.some((border, i) => i > 0 && border <= borders[i - 1])) throw new Error("pyodide.asm.wasm is in another order");
+  const rowOf = slots.map(({ index }) => borders.filter((border) => border <= index).length);
+  const owners = inOrder(rowOf, borders.length + 1);
+  const named = new Set(functions.values());
+  const foreign = new Set([...functions].filter(([name]) => !UNUSED_NAMES.test(name)).map(([, index]) => index));
+  /** @type {[number, Knowing][]} */
+  const found = [];
+  slots.forEach(({ index }, i) => {
+    const row = owners[i];
+    if (row % 2 === 0 || rowOf[i] !== row || foreign.has(index)) return;
+    if (owners[i + LAST_SLOTS] !== row && code[index - imported].size < NEVER_MERGED) return;
+    found.push([firstSlot + i, { from: borders[row - 1], to: named.has(index) ? Infinity : borders[row] }]);
+  });
+  return found;
+}
+
+/**
+ * A series that does not descend and agrees with the given one in as many places as possible.
+ *
+ * @param {number[]} series of numbers below `count`
+ * @param {number} count
+ */
+function inOrder(series, count) {
+  // The most places so far for a series that has come to a number, and from where it came.
+  const most = new Uint32Array(count);
+  const from = series.map((number) => {
+    const came = new Uint8Array(count);
+    for (let to = 1; to < count; to++) {
+      came[to] = to;
+      if (most[to - 1] > most[to]) [most[to], came[to]] = [most[to - 1], came[to - 1]];
+    }
+    most[number]++;
+    return came;
+  });
+  const result = series.slice();
+  let number = most.indexOf(Math.max(...most));
+  for (let i = series.length - 1; i >= 0; i--) {
+    result[i] = number;
+    number = from[i][number];
+  }
+  return result;
+}
+
+/**
+ * Takes out of `unused` what code that stays knows.
+ *
+ * @param {Binary} binary
+ * @param {Map<number, Knowing>} unused changed: slot -> who could know it
+ * @param {number[]} roots functions that stay
+ * @returns {Uint8Array} by function: whether it stays
+ */
+function withoutKnown({ imported, code, slots, firstSlot }, unused, roots) {
+  const live = new Uint8Array(imported + code.length);
+  /** @type {number[]} */
+  const toDo = [];
+  const keep = (/** @type {number} */ index) => {
+    if (live[index]) return;
+    live[index] = 1;
+    if (index >= imported) toDo.push(index);
+  };
+  roots.forEach(keep);
+  slots.forEach(({ index }, i) => unused.has(firstSlot + i) || keep(index));
+  for (let index = toDo.pop(); index !== undefined; index = toDo.pop()) {
+    const { calls, constants } = code[index - imported];
+    calls.forEach(keep);
+    for (const slot of constants) {
+      const knowing = unused.get(slot);
+      if (!knowing || index < knowing.from || index >= knowing.to) continue;
+      unused.delete(slot);
+      keep(slots[slot - firstSlot].index);
+    }
+  }
+  return live;
+}
+
+/**
+ * Has all unused slots name one function, and that function trap.
+ *
+ * @param {Binary} binary changed
+ * @param {Map<number, Knowing>} unused
+ * @param {Uint8Array} live
+ */
+function trap(binary, unused, live) {
+  const { bytes, slots, firstSlot } = binary;
+  const stub = slots.find(({ index }, i) => unused.has(firstSlot + i) && !live[index]);
+  if (!stub) throw new Error("pyodide.asm.wasm: no function of an unused module was found");
+  replaceBody(binary, stub.index, [0x00]); // unreachable
+  for (const slot of unused.keys()) {
+    const { at, size } = slots[slot - firstSlot];
+    // As many bytes as before: all but the last say that there is more.
+    for (let i = 0; i < size; i++) bytes[at + i] = ((stub.index >>> (7 * i)) & 127) | (i < size - 1 ? 128 : 0);
+  }
+}
+
+/**
+ * @param {Binary} binary
+ * @param {string} name
+ */
+function functionOf({ functions }, name) {
+  const index = functions.get(name);
+  if (index === undefined) throw new Error(`pyodide.asm.wasm has no function ${name}`);
+  return index;
+}
+
+/**
+ * @param {Binary} binary changed
+ * @param {number} index of a function
+ * @param {number[]} instead instructions that call nothing
+ */
+function replaceBody({ bytes, imported, code }, index, instead) {
+  const { at, size } = code[index - imported];
+  code[index - imported] = { at, size, calls: [], constants: [] };
+  bytes.fill(0x01, at, at + size); // nop
+  bytes.set([0x00, ...instead], at); // no locals
+  bytes[at + size - 1] = 0x0b; // end
+}
