@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from typing import Any
 
@@ -12,6 +13,7 @@ from tern_engine.kernels._wasmtime import WasmtimeKernel
 from tern_engine.model import BLOCK_COLUMNS, Layout, index_bytes, round_up
 
 F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
 
 
 class Bench:
@@ -129,3 +131,32 @@ class BitLinear:
                 mode=mode,
             ),
         ]
+
+
+def norm(x: NDArray[np.floating]) -> F64:
+    """Layer norm without parameters."""
+    x = x.astype(np.float64)
+    center = x - x.mean(axis=-1, keepdims=True)
+    return center / np.sqrt((center**2).mean(axis=-1, keepdims=True) + 1e-5)
+
+
+def exact_gelu(x: F64) -> F64:
+    return np.vectorize(lambda v: 0.5 * v * math.erfc(-v * math.sqrt(0.5)))(x)
+
+
+def quantized(x: NDArray[np.floating]) -> tuple[NDArray[np.int64], F64]:
+    n = norm(x)
+    scale = 128 / np.maximum(np.abs(n).max(axis=-1, keepdims=True), 1e-5)
+    return np.clip(np.rint(n * scale), -128, 127).astype(np.int64), scale
+
+
+def ternary(rng: np.random.Generator, outputs: int, columns: int) -> NDArray[np.int8]:
+    return rng.integers(-1, 2, (outputs, columns)).astype(np.int8)
+
+
+def read_codes(bench: Bench, linear: BitLinear, rows: int) -> NDArray[np.int16]:
+    """The quantized rows [rows][columns] out of their tiles."""
+    tiles = -(-rows // 4)
+    flat = np.frombuffer(bench.kernel.read(linear.codes, 8 * tiles * linear.padded), np.int16)
+    pairs = flat.reshape(tiles, linear.padded // 2, 4, 2)
+    return pairs.transpose(0, 2, 1, 3).reshape(4 * tiles, linear.padded)[:rows]

@@ -9,7 +9,7 @@ from .._data import read_data
 from ..errors import KernelMemoryError, KernelMissingError, KernelSelfTestError
 
 # What self_test() of self_test.c answers on a host whose arithmetic is right.
-# tests/test_kernels.py checks the computation behind it against numpy.
+# tests/kernels/test_kernels.py checks the computation behind it against numpy.
 SELF_TEST_ANSWER = 0x4D79A9F4
 
 
