@@ -20,6 +20,7 @@
  *
  * What stays is what can be reached from the exports that the script uses and from slots that stay.
  */
+import { clearUnusedTables } from "./drop_unused_data.mjs";
 import { readWasm } from "./wasm_binary.mjs";
 
 /** @typedef {import("./wasm_binary.mjs").Binary} Binary */
@@ -54,10 +55,9 @@ const UNUSED_CODE = [
 ];
 // Names of functions that only what is unused can know.
 const UNUSED_NAMES = /^(PyInit_\w+|_?sqlite3\w*|lzma_\w+|ZSTD\w*|ZDICT_\w+|HUF_\w+|FSE_\w+|HIST_\w+|COVER_\w+|POOL_\w+|divsufsort|divbwt|_Z\w+|__cxa_\w+)$/;
-// Slots left to what stays, at the end of those of a row of unused object files, except functions of so
-// many bytes: two libraries have no such one in common.
-const LAST_SLOTS = 8;
-const NEVER_MERGED = 500;
+// So many slots, at the end of those of a row of unused object files, are left to what stays, where the
+// function is used otherwise, too.
+const LAST_SLOTS = 16;
 
 /**
  * Functions in which C++'s library begins, which nothing else uses, and what they do instead, as code. The
@@ -88,6 +88,7 @@ export function dropUnusedModules(linked, used) {
   });
   const live = withoutKnown(binary, unused, [...used].flatMap((name) => binary.functions.get(name) ?? []));
   trap(binary, unused, live);
+  clearUnusedTables(binary, live);
   return { wasm: binary.bytes, slots: [...unused.keys()].sort((a, b) => a - b) };
 }
 
@@ -154,13 +155,17 @@ function slotsOfUnusedCode(binary) {
   const rowOf = slots.map(({ index }) => borders.filter((border) => border <= index).length);
   const owners = inOrder(rowOf, borders.length + 1);
   const named = new Set(functions.values());
+  const uses = new Uint32Array(imported + code.length);
+  for (const { index } of slots) uses[index]++;
+  for (const { calls } of code) for (const index of calls) uses[index]++;
   const foreign = new Set([...functions].filter(([name]) => !UNUSED_NAMES.test(name)).map(([, index]) => index));
   /** @type {[number, Knowing][]} */
   const found = [];
   slots.forEach(({ index }, i) => {
     const row = owners[i];
     if (row % 2 === 0 || rowOf[i] !== row || foreign.has(index)) return;
-    if (owners[i + LAST_SLOTS] !== row && code[index - imported].size < NEVER_MERGED) return;
+    const own = uses[index] === 1 && !named.has(index); // the slot that made the linker keep the function
+    if (owners[i + LAST_SLOTS] !== row && !own) return;
     found.push([firstSlot + i, { from: borders[row - 1], to: named.has(index) ? Infinity : borders[row] }]);
   });
   return found;
@@ -261,7 +266,7 @@ function functionOf({ functions }, name) {
  */
 function replaceBody({ bytes, imported, code }, index, instead) {
   const { at, size } = code[index - imported];
-  code[index - imported] = { at, size, calls: [], constants: [] };
+  code[index - imported] = { at, size, calls: [], constants: [], offsets: [] };
   bytes.fill(0x01, at, at + size); // nop
   bytes.set([0x00, ...instead], at); // no locals
   bytes[at + size - 1] = 0x0b; // end

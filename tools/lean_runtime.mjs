@@ -171,7 +171,7 @@ function withExports(wasm, exports) {
   for (const { name } of WebAssembly.Module.exports(new WebAssembly.Module(wasm))) {
     if (!exports.has(name)) module.removeExport(name);
   }
-  module.runPasses(["remove-unused-module-elements"]);
+  module.runPasses(["remove-unused-module-elements", "memory-packing"]);
   const lean = module.emitBinary();
   module.dispose();
   return lean;

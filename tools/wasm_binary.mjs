@@ -12,6 +12,7 @@
  * @property {number} size
  * @property {number[]} calls functions that it calls or takes references of
  * @property {number[]} constants of its i32.const, as unsigned numbers
+ * @property {number[]} offsets what loads and stores add to an address
  */
 
 /**
@@ -161,34 +162,42 @@ function namesOf(reader, end) {
   const calls = [];
   /** @type {number[]} */
   const constants = [];
+  /** @type {number[]} */
+  const offsets = [];
   for (let left = reader.number(); left > 0; left--) reader.skip(2);
   while (reader.at < end) {
     const opcode = reader.byte();
     if (opcode === 0x41) constants.push(reader.signed());
     else if (opcode === 0x10 || opcode === 0x12 || opcode === 0xd2) calls.push(reader.number());
-    else skipImmediates(reader, opcode);
+    else skipImmediates(reader, opcode, offsets);
   }
   reader.expect(reader.at === end, "the end of a function");
-  return { calls, constants };
+  return { calls, constants, offsets };
 }
 
 /**
  * @param {Reader} reader
  * @param {number} opcode any but i32.const, call, return_call and ref.func
+ * @param {number[]} offsets gets that of a load or store
  */
-function skipImmediates(reader, opcode) {
+function skipImmediates(reader, opcode, offsets) {
+  const skipMemory = () => {
+    reader.skip();
+    offsets.push(reader.number());
+  };
   if (opcode === 0xfc) {
     const operation = reader.number();
     reader.expect(operation <= 17, "a known operation");
     reader.skip(operation <= 7 ? 0 : [9, 11, 13, 15, 16, 17].includes(operation) ? 1 : 2);
   } else if (opcode === 0xfd) {
     const operation = reader.number();
-    if (operation <= 11 || (operation >= 84 && operation <= 93)) reader.skip(2);
+    if (operation <= 11 || (operation >= 84 && operation <= 93)) skipMemory();
     if (operation === 12 || operation === 13) reader.at += 16;
     else if ((operation >= 21 && operation <= 34) || (operation >= 84 && operation <= 91)) reader.at++;
   } else if (opcode === 0x0e) reader.skip(reader.number() + 1);
   else if (opcode === 0x1c) reader.skip(reader.number());
-  else if (opcode === 0x11 || opcode === 0x13 || (opcode >= 0x28 && opcode <= 0x3e)) reader.skip(2);
+  else if (opcode >= 0x28 && opcode <= 0x3e) skipMemory();
+  else if (opcode === 0x11 || opcode === 0x13) reader.skip(2);
   else if (opcode === 0x43) reader.at += 4;
   else if (opcode === 0x44) reader.at += 8;
   else if (WITH_ONE.has(opcode) || (opcode >= 0x20 && opcode <= 0x26)) reader.skip();

@@ -59,7 +59,8 @@ def precompile(part: str, package_zip: Path, out: Path) -> None:
 def runtime_sources() -> list[Path]:
     """What make_lean() depends on."""
     packages = [PYODIDE, *(ROOT / "node_modules" / name for name in ("binaryen", "terser"))]
-    scripts = [LEAN.with_name(name) for name in ("drop_unused_modules.mjs", "wasm_binary.mjs")]
+    names = ("drop_unused_modules", "drop_unused_data", "wasm_binary")
+    scripts = [LEAN.with_name(f"{name}.mjs") for name in names]
     return [LEAN, *scripts, *(package / "package.json" for package in packages)]
 
 

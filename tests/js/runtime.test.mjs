@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { clearUnusedTables } from "../../tools/drop_unused_data.mjs";
 import { dropUnusedModules, UNUSED_MODULES } from "../../tools/drop_unused_modules.mjs";
 import { readWasm } from "../../tools/wasm_binary.mjs";
 import { bootPyodide } from "../../web/pyodide-boot.js";
@@ -80,7 +81,7 @@ test("modules that the engine imports on no path are not there, and take no plac
     assert.throws(() => python.pyimport(name), new RegExp(`ModuleNotFoundError: No module named '${name}'`));
   }
   for (const name of ["_sre", "_struct", "array", "math", "posix"]) assert.ok(names.includes(name), name);
-  assert.ok(bytesOf("pyodide.asm.wasm").length < 0.68 * npm().length);
+  assert.ok(bytesOf("pyodide.asm.wasm").length < 0.62 * npm().length);
 });
 
 test("no function of a module that stays was taken for one of those", async () => {
@@ -95,4 +96,19 @@ test("no function of a module that stays was taken for one of those", async () =
 
 test("another wasm than the one that the lists were made for ends the build", () => {
   assert.throws(() => dropUnusedModules(bytesOf("pyodide.asm.wasm"), ["memory"]), /pyodide\.asm\.wasm has no /);
+});
+
+test("a table goes only where no code that stays names a place in it", () => {
+  const linked = readWasm(npm());
+  const all = new Uint8Array(linked.imported + linked.code.length);
+  assert.throws(() => clearUnusedTables(linked, all.slice().fill(1)), /function \d+ stays and names \d+, encodings of Japan/);
+  assert.deepEqual(linked.bytes, npm());
+  clearUnusedTables(linked, all);
+  const original = npm();
+  const changed = linked.data.filter(({ at, size }) => Buffer.compare(linked.bytes.subarray(at, at + size), original.subarray(at, at + size)));
+  const addresses = changed.map(({ address }) => address);
+  assert.ok(Math.min(...addresses) > 1_100_000 && Math.max(...addresses) < 2_960_000, `${addresses}`);
+  const zeros = linked.bytes.filter((byte, i) => byte === 0 && original[i] !== 0).length;
+  assert.ok(zeros > 400_000 && zeros < 640_000, `${zeros} bytes`);
+  assert.throws(() => clearUnusedTables({ ...linked, code: [] }, all), /no function names \d+, encodings of Japan/);
 });

@@ -7,7 +7,8 @@ import types
 
 
 def subclasses(cls: type, found: dict[int, type]) -> dict[int, type]:
-    for sub in type.__subclasses__(cls):
+    below: list[type] = type.__subclasses__(cls)
+    for sub in below:
         if id(sub) not in found:
             found[id(sub)] = sub
             subclasses(sub, found)
