@@ -9,19 +9,20 @@
  *
  * A slot is given away where one of these holds:
  *
- * 1. Nothing else can know it. The linker lays out functions object file by object file, and hands out slots
- *    in the order in which the object files first name a function. So slots, too, belong to object files in
- *    the order of the functions. A slot that an unused object file was the first to name, for a function
- *    of its own, is known to other files only if the function is known by name. So functions exported under
- *    a name that is not one of the unused libraries' keep their slots, and any slot whose number is in
- *    code that stays keeps it, be that a pointer or just a number. Identical functions were merged:
- *    the last slots before those of a file that stays may be that file's, and stay.
+ * 1. Only unused code can know it. The linker lays out functions object file by object file, and hands out
+ *    slots in the order in which the object files first name a function. So slots, too, belong to object
+ *    files, in the order of the functions. One that an unused file was the first to name, for a function
+ *    of its own, other files can know only if they know the function's name. So functions that are
+ *    exported, under a name that is not an unused library's, keep their slots. Of identical functions one
+ *    was kept, the first: the last slots before those of a file that stays may be that file's, and stay.
+ *    What unused files have that others call directly (hashes) stays, with the slots whose numbers are in
+ *    its code; it may not call through pointers, since those could come from its data.
  * 2. Nothing has its number: neither code that stays nor, at an address divisible by 4, the data.
  *
  * What stays is what can be reached from the exports that the script uses and from slots that stay.
  */
 import { clearUnusedTables } from "./drop_unused_data.mjs";
-import { readWasm } from "./wasm_binary.mjs";
+import { functionOf, memoryOf, readWasm, replaceBody } from "./wasm_binary.mjs";
 
 /** @typedef {import("./wasm_binary.mjs").Binary} Binary */
 
@@ -74,34 +75,28 @@ const EVERYBODY = { from: 0, to: Infinity };
 /**
  * @param {Uint8Array} linked Pyodide's wasm as it was linked: with all its exports
  * @param {Iterable<string>} used names of exports that the script uses
- * @returns {{wasm: Uint8Array, slots: number[]}} the wasm, of the same size, and which slots trap
+ * @param {readonly (readonly [string, string])[]} [unusedCode]
+ * @returns {Uint8Array} the wasm, of the same size
  */
-export function dropUnusedModules(linked, used) {
+export function dropUnusedModules(linked, used, unusedCode = UNUSED_CODE) {
   const binary = readWasm(linked.slice());
+  // Where rows of object files begin that are unused and stay in turns; the first begins before all of them.
+  const borders = unusedCode.flat().map((name) => functionOf(binary, name));
+  if (borders.some((border, i) => i > 0 && border <= borders[i - 1])) throw new Error("pyodide.asm.wasm is in another order");
   const memory = memoryOf(binary);
   for (const [name, instead] of Object.entries(REPLACED)) replaceBody(binary, functionOf(binary, name), instead);
-  const unused = new Map([...dropFromList(binary, memory), ...slotsOfUnusedCode(binary)]);
+  const unused = new Map([...dropFromList(binary, memory), ...slotsOfUnusedCode(binary, borders)]);
   const inData = new Set(memory);
   binary.slots.forEach((_, i) => {
     const slot = binary.firstSlot + i;
     if (!inData.has(slot) && !unused.has(slot)) unused.set(slot, EVERYBODY);
   });
-  const live = withoutKnown(binary, unused, [...used].flatMap((name) => binary.functions.get(name) ?? []));
+  const roots = [...used].flatMap((name) => binary.functions.get(name) ?? []);
+  const live = withoutKnown(binary, unused, roots);
+  checkShared(binary, borders, live, roots);
   trap(binary, unused, live);
   clearUnusedTables(binary, live);
-  return { wasm: binary.bytes, slots: [...unused.keys()].sort((a, b) => a - b) };
-}
-
-/**
- * What the data makes of the memory, as words.
- *
- * @param {Binary} binary
- */
-function memoryOf({ bytes, data }) {
-  const end = Math.max(...data.map(({ address, size }) => address + size));
-  const memory = new Uint8Array((end + 3) & ~3);
-  for (const { at, size, address } of data) memory.set(bytes.subarray(at, at + size), address);
-  return new Uint32Array(memory.buffer);
+  return binary.bytes;
 }
 
 /**
@@ -142,16 +137,13 @@ function text(memory, address) {
 }
 
 /**
- * Slots of the functions in UNUSED_CODE that only they know.
+ * Slots of unused functions that only they know.
  *
  * @param {Binary} binary
+ * @param {number[]} borders
  * @returns {[number, Knowing][]}
  */
-function slotsOfUnusedCode(binary) {
-  const { functions, slots, firstSlot, imported, code } = binary;
-  // All functions, in rows of object files that stay and of unused ones in turns.
-  const borders = UNUSED_CODE.flat().map((name) => functionOf(binary, name));
-  if (borders.some((border, i) => i > 0 && border <= borders[i - 1])) throw new Error("pyodide.asm.wasm is in another order");
+function slotsOfUnusedCode({ functions, slots, firstSlot, imported, code }, borders) {
   const rowOf = slots.map(({ index }) => borders.filter((border) => border <= index).length);
   const owners = inOrder(rowOf, borders.length + 1);
   const named = new Set(functions.values());
@@ -231,6 +223,25 @@ function withoutKnown({ imported, code, slots, firstSlot }, unused, roots) {
 }
 
 /**
+ * Checks that what others call of unused code does not call through pointers.
+ *
+ * @param {Binary} binary
+ * @param {number[]} borders
+ * @param {Uint8Array} live
+ * @param {number[]} roots
+ */
+function checkShared({ imported, code }, borders, live, roots) {
+  const isUnused = (/** @type {number} */ index) => borders.filter((border) => border <= index).length % 2 === 1;
+  const outside = code.flatMap(({ calls }, i) => (live[imported + i] && !isUnused(imported + i) ? calls : []));
+  const shared = new Set([...roots, ...outside].filter(isUnused));
+  for (const index of shared) { // grows meanwhile
+    const { calls, indirect } = code[index - imported];
+    if (indirect) throw new Error(`pyodide.asm.wasm: function ${index}, of an unused module, is in use`);
+    calls.filter(isUnused).forEach((called) => shared.add(called));
+  }
+}
+
+/**
  * Has all unused slots name one function, and that function trap.
  *
  * @param {Binary} binary changed
@@ -247,27 +258,4 @@ function trap(binary, unused, live) {
     // As many bytes as before: all but the last say that there is more.
     for (let i = 0; i < size; i++) bytes[at + i] = ((stub.index >>> (7 * i)) & 127) | (i < size - 1 ? 128 : 0);
   }
-}
-
-/**
- * @param {Binary} binary
- * @param {string} name
- */
-function functionOf({ functions }, name) {
-  const index = functions.get(name);
-  if (index === undefined) throw new Error(`pyodide.asm.wasm has no function ${name}`);
-  return index;
-}
-
-/**
- * @param {Binary} binary changed
- * @param {number} index of a function
- * @param {number[]} instead instructions that call nothing
- */
-function replaceBody({ bytes, imported, code }, index, instead) {
-  const { at, size } = code[index - imported];
-  code[index - imported] = { at, size, calls: [], constants: [], offsets: [] };
-  bytes.fill(0x01, at, at + size); // nop
-  bytes.set([0x00, ...instead], at); // no locals
-  bytes[at + size - 1] = 0x0b; // end
 }

@@ -5,7 +5,8 @@
  *
  * Writes pyodide.asm.mjs and pyodide.asm.wasm into OUT_DIR. Pyodide's wasm exports 8,560 names, nearly
  * all of them for libraries loaded later, and its script has SDL, OpenGL and the like for those. The
- * shim loads no library. What the script itself does not use is taken out of both, in turns, until
+ * shim loads no library. Modules that the engine never imports go (drop_unused_modules.mjs). What the script
+ * itself does not use is taken out of both, in turns, until
  * neither shrinks: a name that only a removed function used goes with it. Binaryen removes functions that
  * nothing can reach, Terser variables that nothing reads. Rules that do not match as often as they
  * should fail the build: whoever moves to another Pyodide finds their new places.
@@ -189,7 +190,7 @@ for (let before = Infinity; source.length + wasm.length < before; ) {
   const imports = new Set(WebAssembly.Module.imports(module).map(({ name }) => name));
   source = await shrink(withoutUnused(source, usedExports(source, names), imports));
   const used = usedExports(source, names);
-  if (wasm === linked) wasm = dropUnusedModules(linked, used).wasm;
+  if (wasm === linked) wasm = dropUnusedModules(linked, used);
   if (used.size < names.length) wasm = withExports(wasm, used);
 }
 const addresses = WebAssembly.Module.imports(new WebAssembly.Module(wasm)).filter(({ module }) => module.startsWith("GOT"));

@@ -13,6 +13,7 @@
  * @property {number[]} calls functions that it calls or takes references of
  * @property {number[]} constants of its i32.const, as unsigned numbers
  * @property {number[]} offsets what loads and stores add to an address
+ * @property {boolean} indirect whether it calls through pointers
  */
 
 /**
@@ -164,15 +165,17 @@ function namesOf(reader, end) {
   const constants = [];
   /** @type {number[]} */
   const offsets = [];
+  let indirect = false;
   for (let left = reader.number(); left > 0; left--) reader.skip(2);
   while (reader.at < end) {
     const opcode = reader.byte();
+    indirect ||= opcode === 0x11 || opcode === 0x13;
     if (opcode === 0x41) constants.push(reader.signed());
     else if (opcode === 0x10 || opcode === 0x12 || opcode === 0xd2) calls.push(reader.number());
     else skipImmediates(reader, opcode, offsets);
   }
   reader.expect(reader.at === end, "the end of a function");
-  return { calls, constants, offsets };
+  return { calls, constants, offsets, indirect };
 }
 
 /**
@@ -208,3 +211,38 @@ function skipImmediates(reader, opcode, offsets) {
 const WITH_ONE = new Set([0x02, 0x03, 0x04, 0x06, 0x07, 0x08, 0x09, 0x0c, 0x0d, 0x18, 0x3f, 0x40, 0x42, 0xd0]);
 // unreachable, nop, else, end, return, catch_all, drop, select, ref.is_null
 const WITH_NONE = new Set([0x00, 0x01, 0x05, 0x0b, 0x0f, 0x19, 0x1a, 0x1b, 0xd1]);
+
+/**
+ * What the data makes of the memory, as words.
+ *
+ * @param {Binary} binary
+ */
+export function memoryOf({ bytes, data }) {
+  const end = Math.max(...data.map(({ address, size }) => address + size));
+  const memory = new Uint8Array((end + 3) & ~3);
+  for (const { at, size, address } of data) memory.set(bytes.subarray(at, at + size), address);
+  return new Uint32Array(memory.buffer);
+}
+
+/**
+ * @param {Binary} binary
+ * @param {string} name
+ */
+export function functionOf({ functions }, name) {
+  const index = functions.get(name);
+  if (index === undefined) throw new Error(`pyodide.asm.wasm has no function ${name}`);
+  return index;
+}
+
+/**
+ * @param {Binary} binary changed
+ * @param {number} index of a function
+ * @param {number[]} instead instructions that call nothing
+ */
+export function replaceBody({ bytes, imported, code }, index, instead) {
+  const { at, size } = code[index - imported];
+  code[index - imported] = { at, size, calls: [], constants: [], offsets: [], indirect: false };
+  bytes.fill(0x01, at, at + size); // nop
+  bytes.set([0x00, ...instead], at); // no locals
+  bytes[at + size - 1] = 0x0b; // end
+}

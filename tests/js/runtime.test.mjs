@@ -96,6 +96,9 @@ test("no function of a module that stays was taken for one of those", async () =
 
 test("another wasm than the one that the lists were made for ends the build", () => {
   assert.throws(() => dropUnusedModules(bytesOf("pyodide.asm.wasm"), ["memory"]), /pyodide\.asm\.wasm has no /);
+  const rows = (...rows) => () => dropUnusedModules(npm(), ["_PyEval_EvalFrameDefault"], rows);
+  assert.throws(rows(["PyInit_mmap", "PyInit_select"], ["PyInit_cmath", "PyInit_binascii"]), /is in another order/);
+  assert.throws(rows(["_PyEval_EvalFrameDefault", "_PyCompile_CodeGen"]), /function \d+, of an unused module, is in use/);
 });
 
 test("a table goes only where no code that stays names a place in it", () => {
