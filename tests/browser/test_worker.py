@@ -203,7 +203,7 @@ def test_an_abort_at_any_stage_then_a_load(page: Page, site: Site, worker: bool)
             };
             if (worker) { // while Python starts; in the page's own thread that leaves no gap
                 stages.later = ({status}, abort) => {
-                    if (status === "starting") setTimeout(abort, 100);
+                    if (status === "starting") setTimeout(abort, 20);
                 };
             }
             const codes = {};
