@@ -5,11 +5,11 @@
  *
  * Writes pyodide.asm.mjs and pyodide.asm.wasm into OUT_DIR. Pyodide's wasm exports 8,560 names, nearly
  * all of them for libraries loaded later, and its script has SDL, OpenGL and the like for those. The
- * shim loads no library. Modules that the engine never imports go (drop_unused_modules.mjs). What the script
- * itself does not use is taken out of both, in turns, until
- * neither shrinks: a name that only a removed function used goes with it. Binaryen removes functions that
- * nothing can reach, Terser variables that nothing reads. Rules that do not match as often as they
- * should fail the build: whoever moves to another Pyodide finds their new places.
+ * shim loads no library. Modules that the engine never imports go first (drop_unused_modules.mjs). What
+ * the script itself does not use is taken out of both, in turns, until neither shrinks: a name that only a
+ * removed function used goes with it. Binaryen removes functions that nothing can reach, Terser variables
+ * that nothing reads. Rules that do not match as often as they should fail the build: whoever moves to
+ * another Pyodide finds their new places.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
