@@ -157,6 +157,24 @@ def test_corners(reader: Reader, tokenizer: Tokenizer, text: str) -> None:
     assert reader.one(text) == tokenizer.tokenize(text)
 
 
+def test_what_a_host_may_write_itself_is_what_is_left_to_the_kernel(engine: Engine) -> None:
+    assert module.PLAIN == PLAIN
+    texts = Texts(own(Pieces), 128, Layout(0))
+    for code in [*range(0x300), 0x2028, 0xFF3B, 0x1F600]:
+        given = texts._bytes(chr(code))[:1] == module._GIVEN
+        assert given == (chr(code) not in module.PLAIN), hex(code)
+
+
+@pytest.mark.parametrize("text", ["", "a", "A plain text, of 2 sentences.", "~" * WINDOW])
+def test_a_text_that_the_host_has_written(engine: Engine, text: str) -> None:
+    engine.embed("something else, and longer than the text " * 9)
+    encoder = engine._encoder
+    engine._kernel.write(encoder.text, (text + module.AFTER_ONE).encode())
+    encoder.run_written()
+    found = encoder.out.tobytes(4 * engine.dim)
+    assert found == engine.embed(text).tobytes()
+
+
 def test_another_vocabulary() -> None:
     """Words that have no pieces, or none at their end, as the tokenizer sees them."""
     reader, tokenizer = Reader(untouched(SMALL), 9), Tokenizer(SMALL, 9)

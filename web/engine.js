@@ -13,9 +13,14 @@ import { TernError, checkInput, describe } from "./errors.js";
  * @property {number} dim
  * @property {number} max_seq_len
  * @property {string} fingerprint
+ * @property {number} text_offset where a plain text is written, a byte a character
+ * @property {string} plain the characters of plain texts, all of ASCII
+ * @property {number} plain_limit the most of them
+ * @property {string} after_text what stands behind such a text
  * @property {number} ids_offset
  * @property {boolean} truncated
  * @property {(text: string) => number} embed byte offset of float32[dim] in the kernel's memory
+ * @property {() => number} embed_written as `embed`, of the text that was written
  * @property {(texts: string[], take: (count: number) => void) => number} embed_batch calls `take`
  *   for each part of the texts, whose vectors then stand at `out_offset`, `out_stride` bytes apart
  * @property {number} out_offset
@@ -33,8 +38,16 @@ export class Engine {
   /** @type {WebAssembly.Memory} */
   #memory;
   #embed;
+  #embedWritten;
   /** Where the kernel leaves an embedding. */
   #vector = new Float32Array(0);
+  /** Where it reads a plain text. */
+  #text = new Uint8Array(0);
+  #textOffset;
+  /** 1 for the characters of plain texts. */
+  #plain = new Uint8Array(128);
+  #plainLimit;
+  #afterText;
   #summary;
 
   /** @param {Bridge} bridge one whose `error_code` is empty; the engine owns it from here on */
@@ -43,6 +56,11 @@ export class Engine {
     // Fetched once: a look-up through Pyodide costs more than the call itself.
     this.#memory = bridge.memory;
     this.#embed = bridge.embed;
+    this.#embedWritten = bridge.embed_written;
+    this.#textOffset = bridge.text_offset;
+    for (const code of encode(bridge.plain)) this.#plain[code] = 1;
+    this.#plainLimit = bridge.plain_limit;
+    this.#afterText = encode(bridge.after_text);
     this.#summary = bridge.config_summary();
     /** Length of an embedding. @readonly */
     this.dim = bridge.dim;
@@ -62,7 +80,7 @@ export class Engine {
   embed(text) {
     this.#live();
     checkText(text, "text");
-    const offset = this.#answer(this.#embed(text));
+    const offset = this.#answer(this.#write(text) ? this.#embedWritten() : this.#embed(text));
     // The view is kept: making one takes longer than the copy. A memory that grew has detached it,
     // and then it begins at 0.
     if (this.#vector.byteOffset !== offset) {
@@ -151,12 +169,37 @@ export class Engine {
     if (bridge === null) return;
     this.#bridge = null;
     bridge.dispose();
-    /** @type {any} */ (this.#embed).destroy?.();
+    for (const method of [this.#embed, this.#embedWritten]) /** @type {any} */ (method).destroy?.();
     bridge.destroy?.();
     // Nothing may keep the kernel's memory alive: it holds the model.
     this.#memory = /** @type {any} */ (null);
     this.#vector = new Float32Array(0);
-    this.#embed = /** @type {any} */ (null);
+    this.#text = new Uint8Array(0);
+    this.#embed = this.#embedWritten = /** @type {any} */ (null);
+  }
+
+  /**
+   * Writes a plain text to where the kernel reads it. Pyodide would take longer to make a Python string
+   * of it, for Python to write that.
+   *
+   * @param {string} text
+   * @returns {boolean} false if the text is not plain, or too long
+   */
+  #write(text) {
+    const { length } = text;
+    if (length > this.#plainLimit) return false;
+    if (this.#text.length === 0) {
+      const size = this.#plainLimit + this.#afterText.length;
+      this.#text = new Uint8Array(this.#memory.buffer, this.#textOffset, size);
+    }
+    const [bytes, plain] = [this.#text, this.#plain];
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (plain[code] !== 1) return false;
+      bytes[i] = code;
+    }
+    bytes.set(this.#afterText, length);
+    return true;
   }
 
   /** @returns {Bridge} */
@@ -185,6 +228,11 @@ export class Engine {
  */
 export function bridgeError(bridge) {
   return new TernError(/** @type {any} */ (bridge.error_code), bridge.error_message);
+}
+
+/** @param {string} text */
+function encode(text) {
+  return new TextEncoder().encode(text);
 }
 
 /**

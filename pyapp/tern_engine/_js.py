@@ -2,7 +2,8 @@
 
 No exception crosses to JavaScript: a method that fails returns -1 and leaves `error_code` and
 `error_message`. Vectors and ids do not cross either: they stay in kernel memory, where JavaScript
-reads them at a byte offset of `memory.buffer`.
+reads them at a byte offset of `memory.buffer`. There it also writes a plain text that is to be
+embedded: Pyodide would take longer to make a Python string of it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 from .build import find_build
 from .engine import Engine
 from .errors import DisposedError, TernError
+from .texts import AFTER_ONE, PLAIN
+from .tokenizer import WINDOW
 
 
 class Bridge:
@@ -21,6 +24,10 @@ class Bridge:
     error_code = ""
     error_message = ""
     truncated = False
+    # The characters of a plain text, the most of them, and what stands behind one.
+    plain = PLAIN
+    plain_limit = WINDOW
+    after_text = AFTER_ONE
 
     def __init__(self, model: Any, kernel_module: Any, sha256: str) -> None:
         self._engine: Engine | None = None
@@ -31,6 +38,7 @@ class Bridge:
             self.max_seq_len = engine.max_seq_len
             self.fingerprint = engine.fingerprint
             self.memory = engine._kernel.memory  # type: ignore[attr-defined]
+            self.text_offset = engine._encoder.text
             self.ids_offset = engine._encoder.scratch.ids
             self.out_offset = engine._encoder.scratch.out
             self.out_stride = engine._encoder.out_stride
@@ -47,6 +55,14 @@ class Bridge:
         """Byte offset in kernel memory of float32 [dim], or -1. Valid until the next call."""
         try:
             self._live()._encoder.run(text)
+            return self.out_offset
+        except TernError as error:
+            return self._failed(error)
+
+    def embed_written(self) -> int:
+        """As embed(), of a plain text that JavaScript wrote to `text_offset`."""
+        try:
+            self._live()._encoder.run_written()
             return self.out_offset
         except TernError as error:
             return self._failed(error)

@@ -273,6 +273,7 @@ class Encoder:
         self.scratch = place_scratch(header, model.weights.padded_output, layout)
         vocabulary = Vocabulary(pieces, layout)
         self._texts = Texts(pieces, header.max_seq_len, layout)
+        self.text = self._texts.offset
         program = forward_pass(model, self.scratch, vocabulary, self._texts.offset)
         self._program = layout.place(4 * _ops.INSTRUCTION_WORDS * len(program))
         kernel.reserve(layout.end)
@@ -299,6 +300,10 @@ class Encoder:
     def run(self, text: str) -> None:
         """Embed one text; the result stands in `out`. Raises InvalidInputError if it is no str."""
         self._texts.assign_one(text)
+        self._kernel.call("run_first")
+
+    def run_written(self) -> None:
+        """As run(), of a plain text that the host has written to `text`, AFTER_ONE behind it."""
         self._kernel.call("run_first")
 
     def read(self, text: str) -> tuple[int, bool]:

@@ -22,6 +22,9 @@ from .tokenizer import WINDOW, Tokenizer, check_text
 # As wordpiece.c has them.
 _GIVEN = b"\1"
 _END = b"\2"
+# For a host that writes a plain text itself: what it may be made of, and what stands behind it.
+PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "[")
+AFTER_ONE = "\0" + _END.decode()
 # Bytes of texts that are laid down at a time: several calls of the kernel.
 BUFFER = 1 << 14
 

@@ -11,12 +11,20 @@ test("vectors belong to the caller: later calls and memory growth leave them alo
   const engine = new Engine(fakeBridge());
   const first = engine.embed("abc");
   const second = engine.embed("abcd");
-  assert.deepEqual([...first], [3, 1, 0]);
-  assert.deepEqual([...second], [4, 2, 0]);
+  assert.deepEqual([...first], [4, 1, 0]);
+  assert.deepEqual([...second], [5, 2, 0]);
   first.fill(9);
-  assert.deepEqual([...engine.embed("abc")], [3, 3, 0]);
+  assert.deepEqual([...engine.embed("abc")], [4, 3, 0]);
   assert.notEqual(first.buffer, second.buffer);
   assert.equal(first.buffer.byteLength, 12);
+});
+
+test("a plain text that is not too long is written into the kernel's memory; others are Python's", () => {
+  const engine = new Engine(fakeBridge());
+  // The fake marks texts that it was not handed, but found in memory, with a sign more.
+  for (const [text, length] of [["abc", 4], ["", 1], ["abcdab", 7], ["abcdabc", 7], ["abx", 3], ["abé", 3], ["a", 2]]) {
+    assert.equal(engine.embed(text)[0], length, text);
+  }
 });
 
 test("a batch: one vector a text, in order, each with a buffer of its own", () => {
@@ -55,11 +63,12 @@ test("anything but a string is INVALID_INPUT, and Python never sees it", () => {
 });
 
 test("−1 from Python becomes the error that Python had", () => {
-  const failing = { embed: () => -1, embed_batch: () => -1, tokenize: () => -1, token_count: () => -1 };
+  const failing = { embed: () => -1, embed_written: () => -1, embed_batch: () => -1, tokenize: () => -1, token_count: () => -1 };
   const message = "tern-engine: text is odd, expected even";
   const engine = new Engine(fakeBridge({ ...failing, error_code: "INVALID_INPUT", error_message: message }));
   for (const call of [
     () => engine.embed("a"),
+    () => engine.embed("[a]"),
     () => engine.embedBatch(["a"]),
     () => engine.tokenize("a"),
     () => engine.tokenCount("a"),

@@ -57,6 +57,14 @@ test("a host without the memory for a model refuses it, and the next load is sou
   own.dispose();
 });
 
+test("a text alone and in a batch: the same bits, whoever lays it into the kernel's memory", () => {
+  const all = [...Array(0x180).keys()].map((code) => `a${String.fromCharCode(code)}b`);
+  const lengths = [0, 1, 1023, 1024, 1025].map((length) => "many words ".repeat(99).slice(0, length));
+  const texts = [...all, ...lengths, "\0", "\u0001", "\u0002", "a [MASK] b", "\ud83d\ude00", "\ud83d", "a\0\u0002b"];
+  const batch = engine.embedBatch(texts);
+  texts.forEach((text, i) => assert.deepEqual(bits(engine.embed(text)), bits(batch[i]), JSON.stringify(text)));
+});
+
 test("golden ids", () => {
   for (const { text, repeat = 1, ids, truncated } of tokens.texts) {
     const whole = text.repeat(repeat);

@@ -9,7 +9,7 @@ int16_t sum_table[2][GROUP_ENTRY(GROUPS)][LANES] __attribute__((aligned(64)));
 
 // Rows from which tables of 8 or 16 lanes, the rest of them idle, beat what else there is. Filling
 // the tables costs as much as some 80 outputs, so few outputs want more rows.
-#define FILL_16 12
+#define FILL_16 11
 #define FILL_16_FEW_OUTPUTS 13
 #define FILL_8 5
 #define FILL_8_FEW_OUTPUTS 7

@@ -52,6 +52,10 @@ export function fakeBridge(overrides = {}) {
     dim: 3,
     max_seq_len: 8,
     fingerprint: "f".repeat(64),
+    text_offset: 256,
+    plain: "abcd ",
+    plain_limit: 6,
+    after_text: "\0.",
     ids_offset: 128,
     truncated: false,
     out_offset: 64,
@@ -59,6 +63,10 @@ export function fakeBridge(overrides = {}) {
     embed(text) {
       memory.grow(1);
       return write(text);
+    },
+    embed_written() {
+      const written = Buffer.from(memory.buffer, 256, 8).toString("latin1");
+      return bridge.embed(written.slice(0, written.indexOf("\0.")) + "!");
     },
     embed_batch(texts, take) {
       for (let at = 0; at < texts.length; at += 2) {
