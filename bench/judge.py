@@ -81,10 +81,16 @@ def judge_speed(gmacs: Mapping[str, float], peak: float) -> str:
     """`gmacs`: width → 10^9 multiply-adds a second of the obvious SIMD build's products; `peak`:
     the most that the machine can do of them.
 
-    Raises BenchError under LEAST_GMACS, and under LEAST_SHARE of the peak where that is less.
+    Raises BenchError under LEAST_GMACS, or under LEAST_SHARE of the peak where that is less; and
+    over the peak, which no build can reach.
     """
     least = min(LEAST_GMACS, LEAST_SHARE * peak)
     for dim, value in gmacs.items():
+        if not value <= peak:
+            raise BenchError(
+                f"obvious-simd, d {dim}, reaches {value:.1f} GMAC/s in its products, expected no "
+                f"more than the SIMD peak of {peak:.1f}: one of them was measured wrongly"
+            )
         if value < least:
             raise BenchError(
                 f"obvious-simd, d {dim}, reaches {value:.1f} GMAC/s in its products, a fair one "

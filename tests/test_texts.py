@@ -157,7 +157,7 @@ def test_corners(reader: Reader, tokenizer: Tokenizer, text: str) -> None:
     assert reader.one(text) == tokenizer.tokenize(text)
 
 
-def test_what_a_host_may_write_itself_is_what_is_left_to_the_kernel(engine: Engine) -> None:
+def test_what_a_host_may_write_itself_is_what_is_left_to_the_kernel() -> None:
     assert module.PLAIN == PLAIN
     texts = Texts(own(Pieces), 128, Layout(0))
     for code in [*range(0x300), 0x2028, 0xFF3B, 0x1F600]:

@@ -54,3 +54,6 @@ def test_a_slow_obvious_build_is_a_straw_man() -> None:
     assert "(8 is asked for)" in judge.judge_speed({"256": 9.9}, 32.0)
     with pytest.raises(judge.BenchError, match=r"7\.9 GMAC/s .* at least 8\.0 where .* 32\.0"):
         judge.judge_speed({"256": 7.9}, 32.0)
+    for peak in (0.0, 9.0, float("nan")):
+        with pytest.raises(judge.BenchError, match="measured wrongly"):
+            judge.judge_speed({"256": 9.9}, peak)
