@@ -10,10 +10,8 @@ import numpy as np
 
 from . import bert
 
-# 10^9 multiply-adds a second in its products: less, and the obvious SIMD build is a straw man. On a
-# slow machine, whose SIMD peak is under four times that, a share of the peak.
+# 10^9 multiply-adds a second in its products: less, and the obvious SIMD build is a straw man.
 LEAST_GMACS = 10.0
-LEAST_SHARE = 0.25
 
 
 class BenchError(Exception):
@@ -77,24 +75,18 @@ def judge(
     ]
 
 
-def judge_speed(gmacs: Mapping[str, float], peak: float) -> str:
-    """`gmacs`: width → 10^9 multiply-adds a second of the obvious SIMD build's products; `peak`:
-    the most that the machine can do of them.
+def judge_speed(gmacs: Mapping[str, float], *, quick: bool = False) -> str:
+    """`gmacs`: width → 10^9 multiply-adds a second of the obvious SIMD build's products.
 
-    Raises BenchError under LEAST_GMACS, or under LEAST_SHARE of the peak where that is less; and
-    over the peak, which no build can reach.
+    Raises BenchError under LEAST_GMACS; not of a quick run, whose times mean nothing: a busy machine
+    would fail the tests.
     """
-    least = min(LEAST_GMACS, LEAST_SHARE * peak)
     for dim, value in gmacs.items():
-        if not value <= peak:
-            raise BenchError(
-                f"obvious-simd, d {dim}, reaches {value:.1f} GMAC/s in its products, expected no "
-                f"more than the SIMD peak of {peak:.1f}: one of them was measured wrongly"
-            )
-        if value < least:
+        if value < LEAST_GMACS and not quick:
             raise BenchError(
                 f"obvious-simd, d {dim}, reaches {value:.1f} GMAC/s in its products, a fair one "
-                f"at least {least:.1f} where the SIMD peak is {peak:.1f}"
+                f"at least {LEAST_GMACS:.0f}"
             )
+    unjudged = ", but not of a quick run" if quick else ""
     reached = ", ".join(f"{value:.1f} GMAC/s at d {dim}" for dim, value in gmacs.items())
-    return f"obvious-simd reaches {reached} in its products ({least:.3g} is asked for)."
+    return f"obvious-simd reaches {reached} in its products ({LEAST_GMACS:.0f} is asked for{unjudged})."

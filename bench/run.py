@@ -124,7 +124,7 @@ def race(effort: Effort, findings: Findings, address: str) -> None:
         _say(f"measuring in {host}")
         if host == "node":
             outcome = hosts.node(task)
-            findings.verdicts.append(judge_speed(outcome.gmacs, outcome.peak))
+            findings.verdicts.append(judge_speed(outcome.gmacs, quick=effort is QUICK))
             findings.peak = outcome.peak
         elif host == "chromium":
             outcome = hosts.chromium(task, address, site.folder())

@@ -48,12 +48,7 @@ def test_broken_contenders_fail(proofs: list[dict[str, object]], message: str) -
 
 
 def test_a_slow_obvious_build_is_a_straw_man() -> None:
-    assert "13.0 GMAC/s at d 256" in judge.judge_speed({"256": 13.0, "384": 12.0}, 45.0)
+    assert "13.0 GMAC/s at d 256" in judge.judge_speed({"256": 13.0, "384": 12.0})
     with pytest.raises(judge.BenchError, match=r"d 384, reaches 9\.9 GMAC/s .* at least 10"):
-        judge.judge_speed({"256": 13.0, "384": 9.9}, 45.0)
-    assert "(8 is asked for)" in judge.judge_speed({"256": 9.9}, 32.0)
-    with pytest.raises(judge.BenchError, match=r"7\.9 GMAC/s .* at least 8\.0 where .* 32\.0"):
-        judge.judge_speed({"256": 7.9}, 32.0)
-    for peak in (0.0, 9.0, float("nan")):
-        with pytest.raises(judge.BenchError, match="measured wrongly"):
-            judge.judge_speed({"256": 9.9}, peak)
+        judge.judge_speed({"256": 13.0, "384": 9.9})
+    assert "9.9 GMAC/s at d 384" in judge.judge_speed({"384": 9.9}, quick=True)
