@@ -78,8 +78,8 @@ def judge(
 def judge_speed(gmacs: Mapping[str, float], *, quick: bool = False) -> str:
     """`gmacs`: width → 10^9 multiply-adds a second of the obvious SIMD build's products.
 
-    Raises BenchError under LEAST_GMACS; not of a quick run, whose times mean nothing: a busy machine
-    would fail the tests.
+    Raises BenchError under LEAST_GMACS; not of a quick run, whose times mean nothing: a busy
+    machine would fail the tests.
     """
     for dim, value in gmacs.items():
         if value < LEAST_GMACS and not quick:
@@ -87,6 +87,6 @@ def judge_speed(gmacs: Mapping[str, float], *, quick: bool = False) -> str:
                 f"obvious-simd, d {dim}, reaches {value:.1f} GMAC/s in its products, a fair one "
                 f"at least {LEAST_GMACS:.0f}"
             )
-    unjudged = ", but not of a quick run" if quick else ""
+    asked = f"{LEAST_GMACS:.0f} is asked for" + (", but not of a quick run" if quick else "")
     reached = ", ".join(f"{value:.1f} GMAC/s at d {dim}" for dim, value in gmacs.items())
-    return f"obvious-simd reaches {reached} in its products ({LEAST_GMACS:.0f} is asked for{unjudged})."
+    return f"obvious-simd reaches {reached} in its products ({asked})."
