@@ -280,29 +280,3 @@ def test_servers_that_give_files_a_wrong_type(page: Page, site: Site) -> None:
         site.answers[path] = content((SITE / path[1:]).read_bytes(), kind)
     page.goto(f"{site.url}blank.html")
     assert load(page) == {"length": 384}
-
-
-PACKAGE = """async ({how, wheel}) => {
-    const {loadPyodide} = await import("/pyodide/pyodide.mjs");
-    const python = await loadPyodide();
-    if (how === "loadPackage") {
-        await python.loadPackage("tern-engine-emb-int4");
-    } else {
-        await python.loadPackage("micropip");
-        await python.pyimport("micropip").install(new URL(wheel, location).href);
-    }
-    const vector = python.pyimport("tern_engine").embed("hi");
-    return {kind: vector.type, length: vector.length,
-            numpy: python.runPython("import sys; 'numpy' in sys.modules")};
-}"""
-
-
-@pytest.mark.parametrize("how", ["loadPackage", "micropip"])
-def test_the_wheel_in_a_pyodide_of_the_users_own(
-    page: Page, site: Site, manifest: dict[str, Any], how: str
-) -> None:
-    page.goto(f"{site.url}blank.html")
-    wheel = f"/{manifest['files']['wheel']['path']}"
-    found = page.evaluate(PACKAGE, {"how": how, "wheel": wheel})
-    assert found == {"kind": "array.array", "length": 384, "numpy": False}
-    assert Path(wheel).name.endswith("-py3-none-any.whl")
